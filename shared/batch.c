@@ -1,0 +1,203 @@
+/*
+ * batch.c - entries from JSON, one at a time. See batch.h.
+ */
+#include "batch.h"
+#include "json_number.h"
+
+#include <string.h>
+
+/* What a key of an entry sets. The SDK's keys and the column names both count. */
+typedef enum slot {
+    SLOT_NAME,
+    SLOT_SANDBOX_ID,
+    SLOT_EVENT,
+    SLOT_ERROR,
+    SLOT_STEP_IDX,
+    SLOT_BRANCH,
+    SLOT_TS,
+    SLOT_PAYLOAD,
+    SLOT_NONE
+} slot;
+
+static const struct {
+    const char *key;
+    slot slot;
+} keys[] = {
+    {"ts", SLOT_TS},
+    {"name", SLOT_NAME},
+    {"sandboxId", SLOT_SANDBOX_ID},
+    {"sandbox_id", SLOT_SANDBOX_ID},
+    {"stepIndex", SLOT_STEP_IDX},
+    {"step_idx", SLOT_STEP_IDX},
+    {"branch", SLOT_BRANCH},
+    {"event", SLOT_EVENT},
+    {"payload", SLOT_PAYLOAD},
+    {"error", SLOT_ERROR},
+};
+
+static const char *const text_names[] = {
+    [SLOT_NAME] = "name",
+    [SLOT_SANDBOX_ID] = "sandboxId",
+    [SLOT_EVENT] = "event",
+    [SLOT_ERROR] = "error",
+};
+
+void alineo_batch_init(alineo_batch *batch, const alineo_memory *memory, alineo_span entries)
+{
+    alineo_scan_init(&batch->scan, entries);
+    alineo_entry_reader_init(&batch->reader, memory);
+    for (int i = 0; i < 4; i++)
+        alineo_buffer_init(&batch->texts[i], memory);
+    batch->count = 0;
+    batch->array = false;
+}
+
+void alineo_batch_free(alineo_batch *batch)
+{
+    alineo_entry_reader_free(&batch->reader);
+    for (int i = 0; i < 4; i++)
+        alineo_buffer_free(&batch->texts[i]);
+}
+
+static slot slot_of(alineo_span escaped)
+{
+    char plain[ALINEO_KEY_BYTES];
+    alineo_span key;
+
+    if (!alineo_key_plain(escaped, plain, &key))
+        return SLOT_NONE;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (alineo_span_equal(key, (alineo_span){keys[i].key, strlen(keys[i].key)}))
+            return keys[i].slot;
+    return SLOT_NONE;
+}
+
+static alineo_code not_json(alineo_batch *batch, alineo_error *error)
+{
+    return alineo_fail(error, ALINEO_BAD_JSON, "not valid JSON at byte %zu: %s", batch->scan.offset,
+                       batch->scan.reason);
+}
+
+static alineo_code set_text(alineo_batch *batch, slot slot, const alineo_value *value,
+                            alineo_span *text, alineo_error *error)
+{
+    alineo_buffer *decoded = &batch->texts[slot];
+
+    if (value->kind == ALINEO_NULL) {
+        *text = (alineo_span){NULL, 0};
+        return ALINEO_OK;
+    }
+    if (value->kind != ALINEO_STRING)
+        return alineo_fail(error, ALINEO_BAD_ARGUMENT, "%s must be a string", text_names[slot]);
+    *text = value->text;
+    if (value->text.len == 0 || memchr(value->text.at, '\\', value->text.len) == NULL)
+        return ALINEO_OK;
+    decoded->len = 0;
+    alineo_text_append(decoded, value->text, value->form);
+    *text = alineo_buffer_span(decoded);
+    return decoded->failed ? alineo_fail_memory(error) : ALINEO_OK;
+}
+
+static alineo_integer integer_of(const alineo_value *value)
+{
+    alineo_integer result = {.given = value->kind != ALINEO_NULL};
+
+    result.exact = value->kind == ALINEO_NUMBER && alineo_number_integer(value->text, &result.value);
+    return result;
+}
+
+static alineo_code set_slot(alineo_batch *batch, alineo_entry *entry, slot slot,
+                            const alineo_value *value, alineo_error *error)
+{
+    switch (slot) {
+    case SLOT_NAME: return set_text(batch, slot, value, &entry->name, error);
+    case SLOT_SANDBOX_ID: return set_text(batch, slot, value, &entry->sandbox_id, error);
+    case SLOT_EVENT: return set_text(batch, slot, value, &entry->event, error);
+    case SLOT_ERROR: return set_text(batch, slot, value, &entry->error, error);
+    case SLOT_STEP_IDX: entry->step_idx = integer_of(value); break;
+    case SLOT_BRANCH: entry->branch = integer_of(value); break;
+    case SLOT_TS: entry->ts = integer_of(value); break;
+    case SLOT_PAYLOAD:
+        /* The value as it came, but for a string's quotes, which it keeps. */
+        entry->payload = value->text;
+        if (value->kind == ALINEO_STRING)
+            entry->payload = (alineo_span){value->text.at - 1, value->text.len + 2};
+        else if (value->kind == ALINEO_NULL)
+            entry->payload = (alineo_span){NULL, 0};
+        entry->special = batch->scan.special;
+        break;
+    case SLOT_NONE: break;
+    }
+    return ALINEO_OK;
+}
+
+/* Reads the members of an entry whose opening brace was the last token. */
+static alineo_code read_entry(alineo_batch *batch, alineo_entry *entry, alineo_error *error)
+{
+    alineo_value value;
+    alineo_token token;
+
+    memset(entry, 0, sizeof *entry);
+    while ((token = alineo_scan_token(&batch->scan)) == ALINEO_KEY) {
+        slot slot = slot_of(batch->scan.text);
+        batch->scan.special = false;
+        if (!alineo_scan_value(&batch->scan, &value))
+            return not_json(batch, error);
+        alineo_code code = set_slot(batch, entry, slot, &value, error);
+        if (code != ALINEO_OK)
+            return code;
+    }
+    if (token != ALINEO_OBJECT_END)
+        return not_json(batch, error);
+    return alineo_entry_check(&batch->reader, entry, &alineo_entry_keys, true, error);
+}
+
+/* Moves to the next line that holds something; false at the end of the text
+ * and where the entry before is not followed by a line break. */
+static bool next_line(alineo_batch *batch)
+{
+    alineo_scan *scan = &batch->scan;
+    bool broken = batch->count == 0;
+
+    for (; scan->at < scan->end && strchr(" \t\r\n", *scan->at) != NULL && *scan->at != 0; scan->at++)
+        broken |= *scan->at == '\n';
+    if (scan->at == scan->end)
+        return false;
+    if (broken)
+        alineo_scan_again(scan);
+    return true;
+}
+
+/* The token an entry starts with; ALINEO_END where there is none left. */
+static alineo_token start_of_entry(alineo_batch *batch)
+{
+    if (!batch->array) {
+        if (!next_line(batch))
+            return ALINEO_END;
+        alineo_token token = alineo_scan_token(&batch->scan);
+        if (batch->count > 0 || token != ALINEO_ARRAY)
+            return token;
+        batch->array = true;
+    }
+    alineo_token token = alineo_scan_token(&batch->scan);
+    return token == ALINEO_ARRAY_END ? alineo_scan_token(&batch->scan) : token;
+}
+
+bool alineo_batch_next(alineo_batch *batch, alineo_entry *entry, alineo_error *error)
+{
+    alineo_token token = start_of_entry(batch);
+
+    error->entry = batch->count;
+    if (token == ALINEO_OBJECT) {
+        if (read_entry(batch, entry, error) != ALINEO_OK)
+            return false;
+        batch->count++;
+        return true;
+    }
+    if (token == ALINEO_FAULT)
+        (void)not_json(batch, error);
+    else if (token != ALINEO_END)
+        (void)alineo_fail(error, ALINEO_BAD_ARGUMENT, "must be an object");
+    error->entry = -1;
+    return false;
+}

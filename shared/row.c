@@ -1,0 +1,52 @@
+/*
+ * row.c - readings of a recorded event. See row.h.
+ */
+#include "row.h"
+
+alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
+                               alineo_error *error)
+{
+    alineo_scan scan;
+    alineo_code code = alineo_fields_read(reader, &row->fields, payload, &scan);
+
+    if (code == ALINEO_BAD_JSON)
+        return alineo_fail(error, ALINEO_DAMAGED,
+                           "payload of event %lld is not valid JSON at byte %zu: %s",
+                           (long long)row->id, scan.offset, scan.reason);
+    return code == ALINEO_OK ? ALINEO_OK : alineo_fail_memory(error);
+}
+
+const alineo_value *alineo_row_tag(const alineo_fields *fields)
+{
+    const alineo_value *tag = alineo_fields_string(fields, ALINEO_FIELD_TAG);
+
+    return tag != NULL ? tag : alineo_fields_string(fields, ALINEO_FIELD_NAME);
+}
+
+const alineo_value *alineo_row_command(const alineo_fields *fields)
+{
+    const alineo_value *command = alineo_fields_string(fields, ALINEO_FIELD_CMD);
+
+    if (command == NULL)
+        command = alineo_fields_string(fields, ALINEO_FIELD_COMMAND);
+    return command != NULL ? command : alineo_fields_string(fields, ALINEO_FIELD_CODE);
+}
+
+alineo_span alineo_row_text(const alineo_value *value, alineo_buffer *text)
+{
+    alineo_buffer plain;
+
+    if (value == NULL)
+        return (alineo_span){NULL, 0};
+    text->len = 0;
+    if (value->kind != ALINEO_STRING) {
+        alineo_value_json(text, value);
+        return alineo_buffer_span(text);
+    }
+    alineo_buffer_init(&plain, text->memory);
+    alineo_text_append(&plain, value->text, value->form);
+    alineo_text_display(text, alineo_buffer_span(&plain));
+    text->failed |= plain.failed;
+    alineo_buffer_free(&plain);
+    return alineo_buffer_span(text);
+}

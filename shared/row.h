@@ -1,0 +1,31 @@
+/*
+ * row.h - one recorded event as the core reads it.
+ */
+#ifndef ALINEO_ROW_H
+#define ALINEO_ROW_H
+
+#include "fields.h"
+
+typedef struct alineo_row {
+    int64_t id, ts, step_idx;
+    alineo_event event;
+    alineo_span name, sandbox_id; /* the session; only where a query asks for it */
+    alineo_fields fields;
+} alineo_row;
+
+/* Reads the payload text of row->id into its fields. A payload that is not
+ * JSON is ALINEO_DAMAGED, with an error that names the event's id. */
+alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
+                               alineo_error *error);
+
+/* The tag of a checkpoint event (0.2 called it name), or NULL. */
+const alineo_value *alineo_row_tag(const alineo_fields *fields);
+/* The command of an exec.started: cmd, else command, else code; or NULL. */
+const alineo_value *alineo_row_command(const alineo_fields *fields);
+
+/* The text a column shows for a field: a string's text as alineo_text_display
+ * writes it, any other value as canonical JSON. `at` NULL where the field is
+ * not there. The bytes are in `text`, which is overwritten. */
+alineo_span alineo_row_text(const alineo_value *value, alineo_buffer *text);
+
+#endif

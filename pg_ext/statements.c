@@ -1,0 +1,167 @@
+/*
+ * statements.c - the text of every statement. See statements.h.
+ *
+ * Nothing here resolves through search_path: tables carry the ledger's schema,
+ * operators and functions pg_catalog. What an SQL keyword names (bigint,
+ * GREATEST, count's star) is safe as it stands.
+ *
+ * Each column read is cast to the type the C code expects. Where it has that
+ * type, as it should, the cast is free; where an adopted table differs, it
+ * keeps us from reading bytes as what they are not.
+ *
+ * A query over milestones repeats the predicate of the partial index
+ * (schema.c), which is what lets the planner use it.
+ */
+#include "statements.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/parsenodes.h"
+
+#include "../shared/vocabulary.h"
+
+#define EVENTS       "%1$s.alineo_events"
+#define ENVIRONMENTS "%1$s.alineo_environments"
+
+#define EQ             " OPERATOR(pg_catalog.=) "
+#define IN(list)       " OPERATOR(pg_catalog.=) ANY (ARRAY[" list "])"
+#define NOT_IN(list)   " OPERATOR(pg_catalog.<>) ALL (ARRAY[" list "])"
+#define MILESTONE(e)   e ".event" NOT_IN(ALINEO_SQL_OUTPUT)
+#define SESSION        "e.name" EQ "$1 AND e.sandbox_id" EQ "$2"
+#define TEXT(column)   "CAST(" column " AS pg_catalog.text)"
+#define BIGINT(column) "CAST(" column " AS bigint)"
+#define PAYLOAD(e)     "CAST(" e ".payload AS pg_catalog.jsonb)"
+
+/* What the core reads of an event; what alineo_replay shows of it. */
+#define CORE                                                                                       \
+    "SELECT " BIGINT("e.id") ", " BIGINT("e.ts") ", CAST(e.step_idx AS integer), "                 \
+    TEXT("e.event") ", " PAYLOAD("e")
+#define CORE_NAMED CORE ", " TEXT("e.name") ", " TEXT("e.sandbox_id")
+#define SHOWN                                                                                      \
+    "SELECT " BIGINT("e.id") ", " TEXT("e.sandbox_id") ", " TEXT("e.name") ","                     \
+    " CAST(e.step_idx AS integer), CAST(e.branch AS integer), " TEXT("e.event") ", " PAYLOAD("e")  \
+    ", " TEXT("e.error") ", " BIGINT("e.ts")
+#define FROM_EVENTS " FROM " EVENTS " AS e WHERE "
+
+#define MILESTONES(list) SESSION " AND e.event" IN(list) " AND " MILESTONE("e")
+
+#define COLUMNS "(name, sandbox_id, event, payload, step_idx, branch, error, ts)"
+
+#define LATEST                                                                                     \
+    "SELECT " BIGINT("e.ts") FROM_EVENTS SESSION " ORDER BY e.ts DESC LIMIT 1"
+
+/* Events x of one kind in the session of a created event c. */
+#define OF_SESSION(list)                                                                           \
+    " FROM " EVENTS " AS x WHERE x.sandbox_id" EQ "c.sandbox_id AND x.name" EQ "c.name"            \
+    " AND x.event" IN(list) " AND " MILESTONE("x")
+
+/* Sessions, each once: by its earliest created event c. The scalar subqueries
+ * keep the walk over c in its index's order, so that it can stop early. */
+#define SANDBOXES                                                                                  \
+    "SELECT " TEXT("c.name") ", " TEXT("c.sandbox_id") ", " BIGINT("c.ts") ","                     \
+    " (SELECT " BIGINT("pg_catalog.max(x.ts)") OF_SESSION(ALINEO_SQL_CLOSED) "),"                  \
+    " (SELECT " PAYLOAD("x") OF_SESSION(ALINEO_SQL_CREATED) " ORDER BY x.id LIMIT 1)"              \
+    " FROM " EVENTS " AS c WHERE c.event" IN(ALINEO_SQL_CREATED)                                   \
+    " AND c.id" EQ "(SELECT x.id" OF_SESSION(ALINEO_SQL_CREATED) " ORDER BY x.ts, x.id LIMIT 1)"
+
+#define ENVIRONMENT                                                                                \
+    "SELECT " TEXT("v.name") ", " TEXT("v.snapshot_id") ", " TEXT("v.image") ", "                  \
+    BIGINT("v.built_at") " FROM " ENVIRONMENTS " AS v"
+
+#define SESSION_TYPES TEXTOID, TEXTOID
+#define APPEND_TYPES  TEXTOID, TEXTOID, TEXTOID, JSONBOID, INT4OID, INT4OID, TEXTOID, INT8OID
+
+/* Appends are planned once: a plan for each set of values would cost more than
+ * the insert itself. */
+enum { ONCE = CURSOR_OPT_GENERIC_PLAN };
+
+const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
+    [ALINEO_APPEND] = {"INSERT INTO " EVENTS COLUMNS
+                       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING " BIGINT("id"),
+                       8, ONCE, {APPEND_TYPES}},
+
+    [ALINEO_APPEND_NOW] = {"INSERT INTO " EVENTS COLUMNS " VALUES ($1, $2, $3, $4, $5, $6, $7,"
+                           " GREATEST($8, (" LATEST "))) RETURNING " BIGINT("id"),
+                           8, ONCE, {APPEND_TYPES}},
+
+    [ALINEO_APPEND_ROWS] = {"INSERT INTO " EVENTS COLUMNS " SELECT b.name, b.sandbox_id, b.event,"
+                            " b.payload, b.step_idx, b.branch, b.error, b.ts"
+                            " FROM " ALINEO_ENTRIES_NAME " AS b",
+                            0, ONCE, {0}},
+
+    [ALINEO_LATEST_TS] = {LATEST, 2, ONCE, {SESSION_TYPES}},
+
+    [ALINEO_DELETE_SANDBOX] = {"DELETE" FROM_EVENTS SESSION, 2, 0, {SESSION_TYPES}},
+
+    /* $1: the legacy names. */
+    [ALINEO_MIGRATION_ROWS] = {"SELECT " BIGINT("e.id") ", " TEXT("e.sandbox_id") ", "
+                               TEXT("e.event") ", " PAYLOAD("e") FROM_EVENTS
+                               "e.event OPERATOR(pg_catalog.=) ANY ($1)"
+                               " OR pg_catalog.jsonb_typeof(" PAYLOAD("e") ")" EQ "'string'",
+                               1, 0, {TEXTARRAYOID}},
+
+    [ALINEO_MIGRATE] = {"UPDATE " EVENTS " AS e SET event = m.event, payload ="
+                        " CASE WHEN m.unwrapped THEN m.payload ELSE e.payload END"
+                        " FROM " ALINEO_MIGRATION_NAME " AS m"
+                        " WHERE e.id" EQ "m.id AND e.sandbox_id" EQ "m.sandbox_id",
+                        0, 0, {0}},
+
+    [ALINEO_SELECT_SANDBOX] = {CORE_NAMED FROM_EVENTS "e.sandbox_id" EQ "$2"
+                               " AND e.event" IN(ALINEO_SQL_CREATED) " AND " MILESTONE("e")
+                               " ORDER BY e.id DESC",
+                               3, 0, {SESSION_TYPES, INT8OID}},
+
+    [ALINEO_SELECT_CREATED] = {CORE FROM_EVENTS MILESTONES(ALINEO_SQL_CREATED) " ORDER BY e.id",
+                               3, 0, {SESSION_TYPES, INT8OID}},
+
+    [ALINEO_SELECT_CHECKPOINTS] = {CORE FROM_EVENTS MILESTONES(ALINEO_SQL_CHECKPOINTS)
+                                   " ORDER BY e.id DESC",
+                                   3, 0, {SESSION_TYPES, INT8OID}},
+
+    [ALINEO_SELECT_SETTINGS] = {CORE FROM_EVENTS MILESTONES(ALINEO_SQL_SETTINGS) " ORDER BY e.id",
+                                3, 0, {SESSION_TYPES, INT8OID}},
+
+    [ALINEO_SELECT_EVENTS] = {CORE FROM_EVENTS SESSION " AND e.id OPERATOR(pg_catalog.<) $3"
+                              " ORDER BY e.ts, e.id",
+                              3, 0, {SESSION_TYPES, INT8OID}},
+
+    [ALINEO_SELECT_EVENTS_BY_ID] = {CORE FROM_EVENTS SESSION " AND e.id OPERATOR(pg_catalog.<) $3"
+                                    " ORDER BY e.id",
+                                    3, 0, {SESSION_TYPES, INT8OID}},
+
+    [ALINEO_REPLAY] = {SHOWN FROM_EVENTS SESSION " ORDER BY e.ts, e.id", 2, 0, {SESSION_TYPES}},
+
+    [ALINEO_LAST_CHECKPOINT] = {SHOWN FROM_EVENTS MILESTONES(ALINEO_SQL_CHECKPOINTS)
+                                " ORDER BY e.id DESC LIMIT 1",
+                                2, 0, {SESSION_TYPES}},
+
+    [ALINEO_LIST_CHECKPOINTS] = {CORE FROM_EVENTS MILESTONES(ALINEO_SQL_CHECKPOINTS)
+                                 " ORDER BY e.id",
+                                 2, 0, {SESSION_TYPES}},
+
+    [ALINEO_LIST_SANDBOXES] = {SANDBOXES " AND ($1 IS NULL OR c.name" EQ "$1)"
+                               " AND c.ts OPERATOR(pg_catalog.<) $2 ORDER BY c.ts DESC, c.id DESC",
+                               2, 0, {TEXTOID, INT8OID}},
+
+    [ALINEO_GET_SANDBOX] = {SANDBOXES " AND c.name" EQ "$1 AND c.sandbox_id" EQ "$2"
+                            " AND " MILESTONE("c"),
+                            2, 0, {SESSION_TYPES}},
+
+    [ALINEO_COUNT_EXECS] = {"SELECT pg_catalog.count(*)"
+                            FROM_EVENTS MILESTONES(ALINEO_SQL_COMPLETED),
+                            2, 0, {SESSION_TYPES}},
+
+    [ALINEO_SAVE_ENVIRONMENT] = {"INSERT INTO " ENVIRONMENTS " (name, snapshot_id, image, built_at)"
+                                 " VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO UPDATE SET"
+                                 " snapshot_id = EXCLUDED.snapshot_id, image = EXCLUDED.image,"
+                                 " built_at = EXCLUDED.built_at",
+                                 4, 0, {TEXTOID, TEXTOID, TEXTOID, INT8OID}},
+
+    [ALINEO_DELETE_ENVIRONMENT] = {"DELETE FROM " ENVIRONMENTS " AS v WHERE v.name" EQ "$1",
+                                   1, 0, {TEXTOID}},
+
+    [ALINEO_GET_ENVIRONMENT] = {ENVIRONMENT " WHERE v.name" EQ "$1", 1, 0, {TEXTOID}},
+
+    [ALINEO_LIST_ENVIRONMENTS] = {ENVIRONMENT " ORDER BY v.built_at DESC,"
+                                  " v.name COLLATE pg_catalog.\"C\"",
+                                  0, 0, {0}},
+};

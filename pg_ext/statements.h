@@ -1,0 +1,52 @@
+/*
+ * statements.h - every statement the extension runs on the ledger's tables.
+ */
+#ifndef ALINEO_STATEMENTS_H
+#define ALINEO_STATEMENTS_H
+
+#include "pg.h"
+
+typedef enum alineo_statement {
+    ALINEO_APPEND,
+    ALINEO_APPEND_NOW, /* where ts is left to us */
+    ALINEO_APPEND_ROWS,
+    ALINEO_LATEST_TS,
+    ALINEO_DELETE_SANDBOX,
+    ALINEO_MIGRATION_ROWS,
+    ALINEO_MIGRATE,
+    ALINEO_SELECT_SANDBOX, /* these six in the order of alineo_query */
+    ALINEO_SELECT_CREATED,
+    ALINEO_SELECT_CHECKPOINTS,
+    ALINEO_SELECT_SETTINGS,
+    ALINEO_SELECT_EVENTS,
+    ALINEO_SELECT_EVENTS_BY_ID,
+    ALINEO_REPLAY,
+    ALINEO_LAST_CHECKPOINT,
+    ALINEO_LIST_CHECKPOINTS,
+    ALINEO_LIST_SANDBOXES,
+    ALINEO_GET_SANDBOX,
+    ALINEO_COUNT_EXECS,
+    ALINEO_SAVE_ENVIRONMENT,
+    ALINEO_DELETE_ENVIRONMENT,
+    ALINEO_GET_ENVIRONMENT,
+    ALINEO_LIST_ENVIRONMENTS,
+    ALINEO_STATEMENT_COUNT
+} alineo_statement;
+
+enum { ALINEO_STATEMENT_PARAMETERS = 8 };
+
+typedef struct alineo_statement_text {
+    const char *sql; /* a format: %1$s is the quoted schema */
+    int parameters;
+    int options;
+    Oid types[ALINEO_STATEMENT_PARAMETERS];
+} alineo_statement_text;
+
+extern const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT];
+
+/* The rows that ALINEO_APPEND_ROWS and ALINEO_MIGRATE read: a tuplestore that
+ * the caller registers with SPI under these names. */
+#define ALINEO_ENTRIES_NAME   "alineo_entries"
+#define ALINEO_MIGRATION_NAME "alineo_migration"
+
+#endif

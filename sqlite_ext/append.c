@@ -1,0 +1,70 @@
+/*
+ * append.c - alineo_append. docs/reference.md, "alineo_append".
+ */
+#include "append.h"
+#include "entry.h"
+#include "schema.h"
+
+typedef struct append {
+    alineo_entry entry;
+    sqlite3_int64 id;
+} append;
+
+/* Binds an entry as INSERT_EVENT in statements.c counts its columns. */
+static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
+{
+    append *a = detail;
+    const alineo_entry *entry = &a->entry;
+
+    bind_text(statement, 1, entry->name);
+    bind_text(statement, 2, entry->sandbox_id);
+    bind_text(statement, 3, entry->event);
+    bind_text(statement, 4, entry->payload);
+    (void)sqlite3_bind_int64(statement, 5, entry->step_idx.value);
+    if (entry->branch.given)
+        (void)sqlite3_bind_int64(statement, 6, entry->branch.value);
+    bind_text(statement, 7, entry->error);
+    (void)sqlite3_bind_int64(statement, 8, entry->ts.given ? entry->ts.value : now_ms());
+    alineo_code code = call_run(c, statement);
+    if (code == ALINEO_OK)
+        a->id = sqlite3_last_insert_rowid(c->ledger->db);
+    return code;
+}
+
+static alineo_code read_entry(call *c, int argc, sqlite3_value **argv, alineo_entry *entry)
+{
+    alineo_code code = call_text(c, "name", argv[0], &entry->name);
+
+    if (code == ALINEO_OK)
+        code = call_text(c, "sandbox_id", argv[1], &entry->sandbox_id);
+    if (code == ALINEO_OK)
+        code = call_text(c, "event", argv[2], &entry->event);
+    if (code == ALINEO_OK)
+        code = call_text(c, "payload", argument(argc, argv, 3), &entry->payload);
+    if (code == ALINEO_OK)
+        code = call_text(c, "error", argument(argc, argv, 6), &entry->error);
+    entry->step_idx = integer_of(argument(argc, argv, 4));
+    entry->branch = integer_of(argument(argc, argv, 5));
+    entry->ts = integer_of(argument(argc, argv, 7));
+    return code;
+}
+
+void append_function(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    append a = {0};
+    alineo_entry_reader reader;
+    call c;
+
+    call_init(&c, sqlite3_user_data(context), "alineo_append");
+    alineo_entry_reader_init(&reader, &ledger_memory);
+    alineo_code code = read_entry(&c, argc, argv, &a.entry);
+    if (code == ALINEO_OK)
+        code = alineo_entry_check(&reader, &a.entry, &alineo_entry_arguments, false, &c.error);
+    if (code == ALINEO_OK)
+        code = schema_run(&c, a.entry.ts.given ? SQL_APPEND : SQL_APPEND_NOW, insert, &a);
+    if (code == ALINEO_OK)
+        sqlite3_result_int64(context, a.id);
+    else
+        call_report(&c, context);
+    alineo_entry_reader_free(&reader);
+}

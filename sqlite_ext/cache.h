@@ -1,0 +1,15 @@
+/*
+ * cache.h - the virtual table whose object owns the cached statements.
+ */
+#ifndef ALINEO_SQLITE_CACHE_H
+#define ALINEO_SQLITE_CACHE_H
+
+#include "ledger.h"
+
+/* The table has no columns of use and no rows; selecting from it once makes
+ * the object. Its user data is the ledger. */
+extern const sqlite3_module cache_module;
+
+#define CACHE_TABLE "alineo_statements"
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * ledger.c - connection state, the statement cache, and the small change of
+ * calls: arguments, results, errors. See ledger.h.
+ */
+#include "ledger.h"
+#include "text.h"
+
+#include <string.h>
+#include <time.h>
+
+static void *resize(void *context, void *block, size_t size)
+{
+    (void)context;
+    return sqlite3_realloc64(block, size);
+}
+
+static void release(void *context, void *block)
+{
+    (void)context;
+    sqlite3_free(block);
+}
+
+const alineo_memory ledger_memory = {NULL, resize, release};
+
+ledger *ledger_new(sqlite3 *db)
+{
+    ledger *l = sqlite3_malloc64(sizeof *l);
+
+    if (l == NULL)
+        return NULL;
+    memset(l, 0, sizeof *l);
+    l->db = db;
+    l->references = 1;
+    return l;
+}
+
+ledger *ledger_hold(ledger *l)
+{
+    l->references++;
+    return l;
+}
+
+void ledger_release(void *l)
+{
+    ledger *it = l;
+
+    if (--it->references == 0)
+        sqlite3_free(it);
+}
+
+void call_init(call *c, ledger *l, const char *function)
+{
+    c->ledger = l;
+    c->rc = SQLITE_OK;
+    alineo_error_init(&c->error, function);
+}
+
+alineo_code call_failed(call *c, int rc)
+{
+    if (rc == SQLITE_NOMEM)
+        return alineo_fail_memory(&c->error);
+    /* The connection knows more than the bare code, of a failure of its own. */
+    int extended = sqlite3_extended_errcode(c->ledger->db);
+    bool own = (extended & 0xFF) == (rc & 0xFF);
+    c->rc = own ? extended : rc;
+    return alineo_fail(&c->error, ALINEO_ENGINE, "%s",
+                       own ? sqlite3_errmsg(c->ledger->db) : sqlite3_errstr(rc));
+}
+
+static int sqlite_code(const call *c)
+{
+    switch (c->error.code) {
+    case ALINEO_NO_MEMORY: return SQLITE_NOMEM;
+    case ALINEO_TOO_LARGE: return SQLITE_TOOBIG;
+    case ALINEO_ENGINE: return c->rc;
+    default: return SQLITE_ERROR;
+    }
+}
+
+void call_report(const call *c, sqlite3_context *context)
+{
+    if (c->error.code == ALINEO_NO_MEMORY) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    sqlite3_result_error(context, c->error.text, -1);
+    sqlite3_result_error_code(context, sqlite_code(c));
+}
+
+int call_report_table(const call *c, sqlite3_vtab *table)
+{
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = c->error.code == ALINEO_NO_MEMORY ? NULL : sqlite3_mprintf("%s", c->error.text);
+    return sqlite_code(c);
+}
+
+alineo_code call_run(call *c, sqlite3_stmt *statement)
+{
+    /* To the very end: autocommit happens there, and only then is it true. */
+    int rc = sqlite3_step(statement);
+
+    while (rc == SQLITE_ROW)
+        rc = sqlite3_step(statement);
+    return rc == SQLITE_DONE ? ALINEO_OK : call_failed(c, rc);
+}
+
+bool ledger_has(const ledger *l, const char *table)
+{
+    return sqlite3_table_column_metadata(l->db, "main", table, NULL, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
+}
+
+alineo_code call_text(call *c, const char *argument, sqlite3_value *value, alineo_span *text)
+{
+    *text = (alineo_span){NULL, 0};
+    if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL)
+        return ALINEO_OK;
+    if (sqlite3_value_type(value) == SQLITE_BLOB)
+        return alineo_fail(&c->error, ALINEO_BAD_ARGUMENT, "%s must be text", argument);
+    text->at = (const char *)sqlite3_value_text(value);
+    if (text->at == NULL)
+        return alineo_fail_memory(&c->error);
+    text->len = (size_t)sqlite3_value_bytes(value);
+    return ALINEO_OK;
+}
+
+alineo_integer integer_of(sqlite3_value *value)
+{
+    if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL)
+        return (alineo_integer){false, false, 0};
+    switch (sqlite3_value_numeric_type(value)) {
+    case SQLITE_INTEGER: return (alineo_integer){true, true, sqlite3_value_int64(value)};
+    case SQLITE_FLOAT: return alineo_integer_of_double(sqlite3_value_double(value));
+    default: return (alineo_integer){true, false, 0};
+    }
+}
+
+sqlite3_value *argument(int argc, sqlite3_value **argv, int i)
+{
+    return i < argc ? argv[i] : NULL;
+}
+
+void bind_text(sqlite3_stmt *statement, int parameter, alineo_span text)
+{
+    if (text.at != NULL)
+        (void)sqlite3_bind_text64(statement, parameter, text.at, text.len, SQLITE_STATIC,
+                                  SQLITE_UTF8);
+}
+
+void bind_bound(sqlite3_stmt *statement, int parameter, int64_t bound)
+{
+    /* A blob sorts behind every number and every text. */
+    if (bound == INT64_MAX)
+        (void)sqlite3_bind_zeroblob(statement, parameter, 0);
+    else
+        (void)sqlite3_bind_int64(statement, parameter, bound);
+}
+
+alineo_span column_text(sqlite3_stmt *statement, int column)
+{
+    const char *at = (const char *)sqlite3_column_text(statement, column);
+
+    return (alineo_span){at, (size_t)sqlite3_column_bytes(statement, column)};
+}
+
+void result_text(sqlite3_context *context, alineo_span text)
+{
+    if (text.at == NULL)
+        sqlite3_result_null(context);
+    else
+        sqlite3_result_text64(context, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void result_shown(sqlite3_context *context, alineo_span text, alineo_buffer *scratch)
+{
+    if (!alineo_text_has_nul(text) && !alineo_text_has_surrogate(text)) {
+        result_text(context, text);
+        return;
+    }
+    scratch->len = 0;
+    alineo_text_display(scratch, text);
+    if (scratch->failed)
+        sqlite3_result_error_nomem(context);
+    else
+        result_text(context, alineo_buffer_span(scratch));
+}
+
+int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

@@ -1,0 +1,11 @@
+/*
+ * migrate.h - alineo_init, which also brings a 0.2 ledger up to date.
+ */
+#ifndef ALINEO_SQLITE_MIGRATE_H
+#define ALINEO_SQLITE_MIGRATE_H
+
+#include "ledger.h"
+
+void init_function(sqlite3_context *context, int argc, sqlite3_value **argv);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * sandboxes.c - alineo_list_sandboxes, alineo_get_sandbox and
+ * alineo_delete_sandbox. docs/reference.md.
+ *
+ * Listing walks the created events, newest first, and stops when no more rows
+ * are asked for; each row looks its session's milestones up by index.
+ */
+#include "sandboxes.h"
+#include "row.h"
+#include "schema.h"
+#include "tables.h"
+
+#include <string.h>
+
+enum {
+    NAME,
+    SANDBOX_ID,
+    STATUS,
+    STARTED_AT,
+    COMPLETED_AT,
+    EXEC_COUNT,
+    RUN_ID,
+    RESOURCE_ID,
+    TEAM_ID,
+    PARENT_SANDBOX_ID,
+    RESUMED_FROM,
+    COLUMN_COUNT
+};
+
+/* What the statements of statements.c (SANDBOXES) return. */
+enum { GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_COUNT, GOT_ID, GOT_PAYLOAD };
+
+/* Arguments of alineo_list_sandboxes. */
+enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
+
+#define SANDBOX_COLUMNS                                                                            \
+    "name TEXT, sandbox_id TEXT, status TEXT, started_at INTEGER, completed_at INTEGER,"           \
+    " exec_count INTEGER, run_id TEXT, resource_id TEXT, team_id TEXT, parent_sandbox_id TEXT,"    \
+    " resumed_from TEXT"
+
+typedef struct sandboxes_cursor {
+    statement_cursor base;
+    alineo_status status; /* what is listed */
+    alineo_span run_id;   /* likewise, `at` NULL for any */
+    int64_t left;         /* rows that may still be given */
+    alineo_fields_reader reader;
+    alineo_buffer text;
+    alineo_row row; /* the created event */
+    bool open;      /* reader and text have been made */
+} sandboxes_cursor;
+
+static alineo_code open_cursor(sandboxes_cursor *cursor, statement_id id)
+{
+    alineo_code code = statement_start(&cursor->base, "alineo_events", id);
+
+    if (code != ALINEO_OK || cursor->base.base.done)
+        return code;
+    alineo_fields_reader_init(&cursor->reader, &ledger_memory);
+    alineo_buffer_init(&cursor->text, &ledger_memory);
+    cursor->open = true;
+    cursor->status = ALINEO_ANY;
+    cursor->run_id = (alineo_span){NULL, 0};
+    cursor->left = INT64_MAX;
+    return ALINEO_OK;
+}
+
+static alineo_code list_start(table_cursor *base)
+{
+    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
+    alineo_error *error = &base->call.error;
+    alineo_integer before = table_integer(base, ARG_BEFORE);
+    alineo_integer max_rows = table_integer(base, ARG_MAX_ROWS);
+    alineo_span name, status_text, run_id;
+    alineo_status status = ALINEO_ANY;
+    alineo_code code = table_text(base, ARG_NAME, &name);
+
+    if (code == ALINEO_OK)
+        code = table_text(base, ARG_STATUS, &status_text);
+    if (code == ALINEO_OK)
+        code = alineo_check_status(error, status_text, &status);
+    if (code == ALINEO_OK)
+        code = table_text(base, ARG_RUN_ID, &run_id);
+    if (code == ALINEO_OK)
+        code = alineo_check_integer(error, "before", before, INT64_MIN, INT64_MAX);
+    if (code == ALINEO_OK)
+        code = alineo_check_integer(error, "max_rows", max_rows, 0, INT64_MAX);
+    if (code == ALINEO_OK)
+        code = open_cursor(cursor, SQL_LIST_SANDBOXES);
+    if (code != ALINEO_OK || base->done)
+        return code;
+    cursor->status = status;
+    cursor->run_id = run_id;
+    if (max_rows.given)
+        cursor->left = max_rows.value;
+    bind_text(cursor->base.statement, 1, name);
+    bind_bound(cursor->base.statement, 2, before.given ? before.value : INT64_MAX);
+    return ALINEO_OK;
+}
+
+static alineo_code get_start(table_cursor *base)
+{
+    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
+    alineo_span name, sandbox_id;
+    alineo_code code = table_session(base, &name, &sandbox_id);
+
+    if (code == ALINEO_OK)
+        code = open_cursor(cursor, SQL_GET_SANDBOX);
+    if (code != ALINEO_OK || base->done)
+        return code;
+    bind_text(cursor->base.statement, 1, name);
+    bind_text(cursor->base.statement, 2, sandbox_id);
+    return ALINEO_OK;
+}
+
+static bool is_completed(const sandboxes_cursor *cursor)
+{
+    return sqlite3_column_type(cursor->base.statement, GOT_COMPLETED) != SQLITE_NULL;
+}
+
+/* The run_id column: the payload's, else the sandbox_id. */
+static alineo_span run_id_of(sandboxes_cursor *cursor)
+{
+    const alineo_value *value = alineo_fields_any(&cursor->row.fields, ALINEO_FIELD_RUN_ID);
+
+    if (value == NULL)
+        return column_text(cursor->base.statement, GOT_SANDBOX_ID);
+    return alineo_row_text(value, &cursor->text);
+}
+
+static bool is_listed(sandboxes_cursor *cursor)
+{
+    if (cursor->status != ALINEO_ANY &&
+        is_completed(cursor) != (cursor->status == ALINEO_COMPLETED))
+        return false;
+    return cursor->run_id.at == NULL || alineo_span_equal(cursor->run_id, run_id_of(cursor));
+}
+
+static alineo_code next(table_cursor *base)
+{
+    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
+    sqlite3_stmt *statement = cursor->base.statement;
+
+    base->done = cursor->left-- == 0;
+    while (!base->done) {
+        alineo_code code = statement_next(base);
+        if (code != ALINEO_OK || base->done)
+            return code;
+        cursor->row.id = sqlite3_column_int64(statement, GOT_ID);
+        code = alineo_row_payload(&cursor->row, &cursor->reader, column_text(statement, GOT_PAYLOAD),
+                                  &base->call.error);
+        if (code == ALINEO_OK && is_listed(cursor))
+            break;
+        if (cursor->text.failed)
+            code = alineo_fail_memory(&base->call.error);
+        if (code != ALINEO_OK)
+            return code;
+    }
+    return ALINEO_OK;
+}
+
+static void field_column(sandboxes_cursor *cursor, sqlite3_context *context, alineo_field field)
+{
+    result_text(context,
+                alineo_row_text(alineo_fields_any(&cursor->row.fields, field), &cursor->text));
+}
+
+static void column(table_cursor *base, sqlite3_context *context, int column)
+{
+    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
+    sqlite3_stmt *statement = cursor->base.statement;
+
+    switch (column) {
+    case NAME: sqlite3_result_value(context, sqlite3_column_value(statement, GOT_NAME)); break;
+    case SANDBOX_ID:
+        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_SANDBOX_ID));
+        break;
+    case STATUS:
+        sqlite3_result_text(
+            context, alineo_status_text(is_completed(cursor) ? ALINEO_COMPLETED : ALINEO_RUNNING),
+            -1, SQLITE_STATIC);
+        break;
+    case STARTED_AT:
+        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_STARTED));
+        break;
+    case COMPLETED_AT:
+        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_COMPLETED));
+        break;
+    case EXEC_COUNT:
+        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_COUNT));
+        break;
+    case RUN_ID: result_text(context, run_id_of(cursor)); break;
+    case RESOURCE_ID: field_column(cursor, context, ALINEO_FIELD_RESOURCE_ID); break;
+    case TEAM_ID: field_column(cursor, context, ALINEO_FIELD_TEAM_ID); break;
+    case PARENT_SANDBOX_ID: field_column(cursor, context, ALINEO_FIELD_PARENT); break;
+    case RESUMED_FROM: field_column(cursor, context, ALINEO_FIELD_RESUMED_FROM); break;
+    default: break;
+    }
+    if (cursor->text.failed)
+        sqlite3_result_error_nomem(context);
+}
+
+static void stop(table_cursor *base)
+{
+    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
+
+    statement_stop(base);
+    if (!cursor->open)
+        return;
+    alineo_fields_reader_free(&cursor->reader);
+    alineo_buffer_free(&cursor->text);
+    cursor->open = false;
+}
+
+const table_function list_sandboxes_table = {
+    .name = "alineo_list_sandboxes",
+    .columns = SANDBOX_COLUMNS,
+    .column_count = COLUMN_COUNT,
+    .arguments = {"name", "status", "run_id", "before", "max_rows"},
+    .order = {STARTED_AT + 1},
+    .descending = true,
+    .cursor_size = sizeof(sandboxes_cursor),
+    .start = list_start,
+    .next = next,
+    .column = column,
+    .stop = stop,
+};
+
+const table_function get_sandbox_table = {
+    .name = "alineo_get_sandbox",
+    .columns = SANDBOX_COLUMNS,
+    .column_count = COLUMN_COUNT,
+    .arguments = {"name", "sandbox_id"},
+    .required = 2,
+    .cursor_size = sizeof(sandboxes_cursor),
+    .start = get_start,
+    .next = next,
+    .column = column,
+    .stop = stop,
+};
+
+typedef struct deletion {
+    alineo_span name, sandbox_id;
+    sqlite3_int64 deleted;
+} deletion;
+
+static alineo_code delete_events(call *c, sqlite3_stmt *statement, void *detail)
+{
+    deletion *d = detail;
+
+    bind_text(statement, 1, d->name);
+    bind_text(statement, 2, d->sandbox_id);
+    alineo_code code = call_run(c, statement);
+    d->deleted = sqlite3_changes64(c->ledger->db);
+    return code;
+}
+
+void delete_sandbox_function(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    deletion d = {0};
+    call c;
+
+    (void)argc;
+    call_init(&c, sqlite3_user_data(context), "alineo_delete_sandbox");
+    alineo_code code = call_text(&c, "name", argv[0], &d.name);
+    if (code == ALINEO_OK)
+        code = call_text(&c, "sandbox_id", argv[1], &d.sandbox_id);
+    if (code == ALINEO_OK)
+        code = alineo_check_text(&c.error, "name", d.name, ALINEO_NAME_BYTES);
+    if (code == ALINEO_OK)
+        code = alineo_check_text(&c.error, "sandbox_id", d.sandbox_id, ALINEO_NAME_BYTES);
+    if (code == ALINEO_OK)
+        code = schema_run(&c, SQL_DELETE_SANDBOX, delete_events, &d);
+    if (code == ALINEO_OK)
+        sqlite3_result_int64(context, d.deleted);
+    else
+        call_report(&c, context);
+}

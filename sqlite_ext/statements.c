@@ -1,0 +1,116 @@
+/*
+ * statements.c - the text of every statement. See statements.h.
+ *
+ * Every name is qualified with main, so that a temporary table of the same
+ * name captures nothing. A query over milestones repeats the predicate of the
+ * partial index (schema.c) word for word, which is what lets SQLite use it.
+ */
+#include "statements.h"
+#include "vocabulary.h"
+
+#include <stddef.h>
+
+#define EVENTS     "main.alineo_events"
+#define MILESTONE  " NOT IN (" ALINEO_SQL_OUTPUT ")"
+#define COLUMNS    "id, sandbox_id, name, step_idx, branch, event, payload, error, ts"
+#define SESSION    "name = ?1 AND sandbox_id = ?2"
+#define CORE       "SELECT id, ts, step_idx, event, payload, name, sandbox_id FROM " EVENTS
+
+/* An id above all that were ever seen, where the highest of them were deleted
+ * and SQLite would give them out again; NULL, which lets SQLite choose, else. */
+#define FREE_ID                                                                                    \
+    "(SELECT d.last_id + 1 FROM main.alineo_deleted AS d"                                          \
+    " WHERE +d.last_id >= ifnull((SELECT max(id) FROM " EVENTS "), 0))"
+
+#define INSERT_EVENT                                                                               \
+    "INSERT INTO " EVENTS "(id, name, sandbox_id, event, payload, step_idx, branch, error, ts) "
+
+#define LATEST_TS "SELECT max(ts) FROM " EVENTS " WHERE " SESSION
+
+/* What a session x has in common with its created event c. */
+#define SAME_SESSION(list)                                                                         \
+    "x.sandbox_id = c.sandbox_id AND x.name = c.name AND x.event IN (" list ")"                    \
+    " AND x.event" MILESTONE
+
+#define SANDBOXES                                                                                  \
+    "SELECT c.name, c.sandbox_id, c.ts,"                                                           \
+    " (SELECT max(x.ts) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CLOSED) "),"          \
+    " (SELECT count(*) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_COMPLETED) "),"        \
+    " (SELECT min(x.id) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED) ") AS first,"\
+    " (SELECT x.payload FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED)              \
+    "  ORDER BY x.id LIMIT 1)"                                                                     \
+    " FROM " EVENTS " AS c WHERE c.event IN (" ALINEO_SQL_CREATED ")"                              \
+    " AND NOT EXISTS (SELECT 1 FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED)       \
+    "  AND (x.ts, x.id) < (c.ts, c.id))"
+
+const char *const statement_sql[SQL_COUNT] = {
+    [SQL_APPEND] = INSERT_EVENT "VALUES (" FREE_ID ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+
+    /* The session's latest ts is read under the lock of the insert. */
+    [SQL_APPEND_NOW] = INSERT_EVENT "VALUES (" FREE_ID ", ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                                    " max(?8, ifnull((" LATEST_TS "), 0)))",
+
+    [SQL_APPEND_ENTRIES] =
+        INSERT_EVENT "SELECT id, name, sandbox_id, event, payload, step_idx, branch, error, ts"
+                     " FROM alineo_entries(?1)",
+
+    [SQL_FREE_ID] = "SELECT " FREE_ID,
+
+    [SQL_LATEST_TS] = LATEST_TS,
+
+    [SQL_MIGRATE] =
+        "UPDATE " EVENTS " AS e SET (event, payload) ="
+        " (SELECT m.event, m.payload FROM alineo_migrated(e.event, e.payload) AS m)"
+        " WHERE (e.event NOT GLOB '*.*' OR e.payload GLOB '\"*')"
+        " AND EXISTS (SELECT 1 FROM alineo_migrated(e.event, e.payload))",
+
+    [SQL_DELETE_SANDBOX] = "DELETE FROM " EVENTS " WHERE " SESSION,
+
+    [SQL_SANDBOX] = CORE " WHERE sandbox_id = ?2 AND event IN (" ALINEO_SQL_CREATED ")"
+                         " AND event" MILESTONE " ORDER BY id DESC",
+
+    [SQL_CREATED] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_CREATED ")"
+                         " AND event" MILESTONE " ORDER BY id",
+
+    [SQL_CHECKPOINTS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_CHECKPOINTS ")"
+                             " AND event" MILESTONE " ORDER BY id DESC",
+
+    [SQL_SETTINGS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_SETTINGS ")"
+                          " AND event" MILESTONE " ORDER BY id",
+
+    [SQL_EVENTS] = CORE " WHERE " SESSION " AND id < ?3 ORDER BY ts, id",
+
+    /* Sorts ids alone, then reads the rows in that order. */
+    [SQL_EVENTS_BY_ID] =
+        "SELECT e.id, e.ts, e.step_idx, e.event, e.payload, e.name, e.sandbox_id FROM"
+        " (SELECT id AS key FROM " EVENTS " WHERE " SESSION " AND id < ?3 ORDER BY id)"
+        " CROSS JOIN " EVENTS " AS e ON e.id = key ORDER BY key",
+
+    [SQL_REPLAY] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
+                   " AND ts BETWEEN ?3 AND ?4 AND id BETWEEN ?5 AND ?6 ORDER BY ts, id",
+
+    [SQL_LAST_CHECKPOINT] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
+                            " AND event IN (" ALINEO_SQL_CHECKPOINTS ") AND event" MILESTONE
+                            " ORDER BY id DESC LIMIT 1",
+
+    [SQL_LIST_CHECKPOINTS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_CHECKPOINTS ")"
+                                  " AND event" MILESTONE " ORDER BY id",
+
+    [SQL_LIST_SANDBOXES] = SANDBOXES " AND (?1 IS NULL OR c.name = ?1) AND c.ts < ?2"
+                                     " ORDER BY c.ts DESC, c.id DESC",
+
+    [SQL_GET_SANDBOX] = SANDBOXES " AND c.name = ?1 AND c.sandbox_id = ?2 AND c.event" MILESTONE,
+
+    [SQL_SAVE_ENVIRONMENT] =
+        "INSERT INTO main.alineo_environments(name, snapshot_id, image, built_at)"
+        " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET"
+        " snapshot_id = excluded.snapshot_id, image = excluded.image, built_at = excluded.built_at",
+
+    [SQL_DELETE_ENVIRONMENT] = "DELETE FROM main.alineo_environments WHERE name = ?1",
+
+    [SQL_GET_ENVIRONMENT] =
+        "SELECT name, snapshot_id, image, built_at FROM main.alineo_environments WHERE name = ?1",
+
+    [SQL_LIST_ENVIRONMENTS] = "SELECT name, snapshot_id, image, built_at"
+                              " FROM main.alineo_environments ORDER BY built_at DESC, name",
+};

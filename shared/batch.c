@@ -59,12 +59,12 @@ void alineo_batch_free(alineo_batch *batch)
         alineo_buffer_free(&batch->texts[i]);
 }
 
-static slot slot_of(alineo_span escaped)
+static slot slot_of(alineo_span text, bool escaped)
 {
-    char plain[ALINEO_KEY_BYTES];
+    char plain[ALINEO_WORD_BYTES];
     alineo_span key;
 
-    if (!alineo_key_plain(escaped, plain, &key))
+    if (!alineo_scan_word(text, escaped, plain, &key))
         return SLOT_NONE;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (alineo_span_equal(key, (alineo_span){keys[i].key, strlen(keys[i].key)}))
@@ -90,7 +90,7 @@ static alineo_code set_text(alineo_batch *batch, slot slot, const alineo_value *
     if (value->kind != ALINEO_STRING)
         return alineo_fail(error, ALINEO_BAD_ARGUMENT, "%s must be a string", text_names[slot]);
     *text = value->text;
-    if (value->text.len == 0 || memchr(value->text.at, '\\', value->text.len) == NULL)
+    if (value->form == ALINEO_PLAIN)
         return ALINEO_OK;
     decoded->len = 0;
     alineo_text_append(decoded, value->text, value->form);
@@ -135,19 +135,18 @@ static alineo_code set_slot(alineo_batch *batch, alineo_entry *entry, slot slot,
 static alineo_code read_entry(alineo_batch *batch, alineo_entry *entry, alineo_error *error)
 {
     alineo_value value;
-    alineo_token token;
+    alineo_span key;
+    bool escaped;
 
     memset(entry, 0, sizeof *entry);
-    while ((token = alineo_scan_token(&batch->scan)) == ALINEO_KEY) {
-        slot slot = slot_of(batch->scan.text);
-        batch->scan.special = false;
-        if (!alineo_scan_value(&batch->scan, &value))
-            return not_json(batch, error);
-        alineo_code code = set_slot(batch, entry, slot, &value, error);
+    batch->scan.special = false;
+    while (alineo_scan_member(&batch->scan, &key, &escaped, &value)) {
+        alineo_code code = set_slot(batch, entry, slot_of(key, escaped), &value, error);
         if (code != ALINEO_OK)
             return code;
+        batch->scan.special = false;
     }
-    if (token != ALINEO_OBJECT_END)
+    if (batch->scan.reason != NULL)
         return not_json(batch, error);
     return alineo_entry_check(&batch->reader, entry, &alineo_entry_keys, true, error);
 }

@@ -36,25 +36,23 @@ void alineo_fields_set(alineo_fields *fields, alineo_field field, const alineo_v
 /* Reads one document into the fields; sets `kind` to what it is. */
 static bool read_document(alineo_fields *fields, alineo_scan *scan, alineo_token *kind)
 {
-    alineo_token token = alineo_scan_token(scan);
+    char plain[ALINEO_WORD_BYTES];
+    alineo_span key, word;
     alineo_value value;
-    char plain[ALINEO_KEY_BYTES];
-    alineo_span key;
+    bool escaped;
 
     alineo_fields_clear(fields);
-    *kind = token;
-    if (token != ALINEO_OBJECT)
-        return token != ALINEO_FAULT && alineo_scan_document(scan);
-    while ((token = alineo_scan_token(scan)) == ALINEO_KEY) {
-        alineo_field field = ALINEO_FIELD_COUNT;
-        if (alineo_key_plain(scan->text, plain, &key))
-            field = alineo_field_of(key);
-        if (!alineo_scan_value(scan, &value))
-            return false;
-        if (field != ALINEO_FIELD_COUNT)
-            alineo_fields_set(fields, field, &value);
+    *kind = alineo_scan_token(scan);
+    if (*kind == ALINEO_OBJECT) {
+        while (alineo_scan_member(scan, &key, &escaped, &value)) {
+            alineo_field field = ALINEO_FIELD_COUNT;
+            if (alineo_scan_word(key, escaped, plain, &word))
+                field = alineo_field_of(word);
+            if (field != ALINEO_FIELD_COUNT)
+                alineo_fields_set(fields, field, &value);
+        }
     }
-    return token == ALINEO_OBJECT_END && alineo_scan_document(scan);
+    return scan->reason == NULL && alineo_scan_document(scan);
 }
 
 bool alineo_fields_unwrap(alineo_fields_reader *reader, alineo_span payload, alineo_span *inner)

@@ -199,13 +199,12 @@ static bool stream_of(const alineo_fields *fields, alineo_stream *stream)
 {
     static const char *const types[] = {"stdout", "stderr", "stdin"};
     const alineo_value *type = alineo_fields_string(fields, ALINEO_FIELD_TYPE);
-    char plain[ALINEO_KEY_BYTES];
+    char plain[ALINEO_WORD_BYTES];
     alineo_span text;
 
     if (type == NULL)
         return false;
-    text = type->text;
-    if (type->form == ALINEO_ESCAPED && !alineo_key_plain(type->text, plain, &text))
+    if (!alineo_scan_word(type->text, type->form == ALINEO_ESCAPED, plain, &text))
         return false;
     for (int i = 0; i < 3; i++) {
         if (alineo_span_equal(text, (alineo_span){types[i], strlen(types[i])})) {

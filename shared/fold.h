@@ -6,7 +6,7 @@
  * them. docs/reference.md, "The fold".
  *
  * Events are fed in append order. As replay order is the same unless a clock
- * stepped back, an engine may feed in replay order, which its index gives for
+ * stepped back, an engine may first feed in the order its index gives for
  * nothing, until the fold answers ALINEO_FOLD_DISORDER; then it starts again.
  */
 #ifndef ALINEO_FOLD_H

@@ -97,8 +97,26 @@ bool alineo_number_fits(alineo_span number)
     return zeros == digit_count(&d) || point(&d) - (int64_t)zeros <= MAX_WHOLE;
 }
 
+/* The common case: no more than 18 digits, and nothing else. */
+static bool short_integer(alineo_span number, int64_t *value)
+{
+    int64_t sum = 0;
+
+    if (number.len > 18)
+        return false;
+    for (size_t i = 0; i < number.len; i++) {
+        if (number.at[i] < '0' || number.at[i] > '9')
+            return false;
+        sum = sum * 10 + (number.at[i] - '0');
+    }
+    *value = sum;
+    return true;
+}
+
 bool alineo_number_integer(alineo_span number, int64_t *value)
 {
+    if (short_integer(number, value))
+        return true;
     decimal d = take_apart(number);
     size_t first = leading_zeros(&d);
     uint64_t limit = (uint64_t)INT64_MAX + d.negative;

@@ -17,6 +17,7 @@ void alineo_scan_init(alineo_scan *scan, alineo_span json)
     scan->text = (alineo_span){json.at, 0};
     scan->reason = NULL;
     scan->offset = 0;
+    scan->escaped = false;
     scan->special = false;
     scan->depth = 0;
     scan->expect = EXPECT_VALUE;
@@ -41,7 +42,7 @@ static alineo_token unexpected(alineo_scan *scan, const char *reason)
     return fault(scan, scan->at, scan->at == scan->end ? "unexpected end" : reason);
 }
 
-static void skip_space(alineo_scan *scan)
+static inline void skip_space(alineo_scan *scan)
 {
     const char *at = scan->at;
 
@@ -103,44 +104,52 @@ static const char *scan_escape(alineo_scan *scan, const char *at)
     return at;
 }
 
+/* Reads what needs a closer look inside a string, at `at`, and is not a quote;
+ * returns its end, or NULL after a fault. */
+static const char *scan_special(alineo_scan *scan, const char *at)
+{
+    const char *end = scan->end;
+    unsigned char c = (unsigned char)*at;
+
+    if (c == '\\') {
+        scan->escaped = true;
+        return scan_escape(scan, at);
+    }
+    if (c < 0x20) {
+        fault(scan, at, "unescaped control character in a string");
+        return NULL;
+    }
+    unsigned len = alineo_utf8_length((const unsigned char *)at, (const unsigned char *)end);
+    if (len == 0) {
+        fault(scan, at, "invalid UTF-8");
+        return NULL;
+    }
+    if (c == 0xEF && (unsigned char)at[1] == 0xB7 && (unsigned char)at[2] == 0x90)
+        scan->special = true;
+    return at + len;
+}
+
 /* Reads a string whose opening quote is at scan->at. */
-static alineo_token scan_string(alineo_scan *scan, alineo_token token)
+static inline alineo_token scan_string(alineo_scan *scan, alineo_token token)
 {
     const char *begin = scan->at + 1;
     const char *at = begin;
     const char *end = scan->end;
 
-    for (;;) {
-        while (end - at >= 8 && !alineo_swar_look(at))
-            at += 8;
-        if (at == end)
-            return fault(scan, end, "unterminated string");
-        unsigned char c = (unsigned char)*at;
-        if (c == '"')
-            break;
-        if (c == '\\') {
-            at = scan_escape(scan, at);
-            if (at == NULL)
-                return ALINEO_FAULT;
-        } else if (c < 0x20) {
-            return fault(scan, at, "unescaped control character in a string");
-        } else if (c < 0x80) {
-            at++;
-        } else {
-            unsigned len = alineo_utf8_length((const unsigned char *)at, (const unsigned char *)end);
-            if (len == 0)
-                return fault(scan, at, "invalid UTF-8");
-            if (c == 0xEF && (unsigned char)at[1] == 0xB7 && (unsigned char)at[2] == 0x90)
-                scan->special = true;
-            at += len;
-        }
+    scan->escaped = false;
+    while ((at = alineo_swar_skip(at, end)) < end && *at != '"') {
+        at = scan_special(scan, at);
+        if (at == NULL)
+            return ALINEO_FAULT;
     }
+    if (at == end)
+        return fault(scan, end, "unterminated string");
     scan->text = (alineo_span){begin, (size_t)(at - begin)};
     scan->at = at + 1;
     return token;
 }
 
-static alineo_token scan_key(alineo_scan *scan)
+static inline alineo_token scan_key(alineo_scan *scan)
 {
     if (scan->at == scan->end || *scan->at != '"')
         return unexpected(scan, "expected a key");
@@ -161,7 +170,7 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-static alineo_token scan_number(alineo_scan *scan)
+static inline alineo_token scan_number(alineo_scan *scan)
 {
     const char *begin = scan->at;
     const char *end = scan->end;
@@ -195,7 +204,7 @@ static alineo_token scan_number(alineo_scan *scan)
     return ALINEO_NUMBER;
 }
 
-static alineo_token scan_word(alineo_scan *scan, const char *word, alineo_token token)
+static alineo_token scan_literal(alineo_scan *scan, const char *word, alineo_token token)
 {
     size_t len = strlen(word);
 
@@ -233,7 +242,7 @@ static alineo_token close_container(alineo_scan *scan)
     return token;
 }
 
-static alineo_token scan_any(alineo_scan *scan)
+static inline alineo_token scan_any(alineo_scan *scan)
 {
     alineo_token token;
 
@@ -243,9 +252,9 @@ static alineo_token scan_any(alineo_scan *scan)
     case '{': return open_container(scan, ALINEO_OBJECT);
     case '[': return open_container(scan, ALINEO_ARRAY);
     case '"': token = scan_string(scan, ALINEO_STRING); break;
-    case 't': token = scan_word(scan, "true", ALINEO_TRUE); break;
-    case 'f': token = scan_word(scan, "false", ALINEO_FALSE); break;
-    case 'n': token = scan_word(scan, "null", ALINEO_NULL); break;
+    case 't': token = scan_literal(scan, "true", ALINEO_TRUE); break;
+    case 'f': token = scan_literal(scan, "false", ALINEO_FALSE); break;
+    case 'n': token = scan_literal(scan, "null", ALINEO_NULL); break;
     case '-':
     case '0': case '1': case '2': case '3': case '4':
     case '5': case '6': case '7': case '8': case '9': token = scan_number(scan); break;
@@ -255,7 +264,7 @@ static alineo_token scan_any(alineo_scan *scan)
     return token;
 }
 
-alineo_token alineo_scan_token(alineo_scan *scan)
+static inline alineo_token next_token(alineo_scan *scan)
 {
     if (scan->reason != NULL)
         return ALINEO_FAULT;
@@ -280,6 +289,11 @@ alineo_token alineo_scan_token(alineo_scan *scan)
     }
 }
 
+alineo_token alineo_scan_token(alineo_scan *scan)
+{
+    return next_token(scan);
+}
+
 bool alineo_scan_rest(alineo_scan *scan)
 {
     unsigned outside = scan->depth - 1;
@@ -290,12 +304,11 @@ bool alineo_scan_rest(alineo_scan *scan)
     return true;
 }
 
-bool alineo_scan_value(alineo_scan *scan, alineo_value *value)
+/* The value that `token`, the last one, starts. */
+static inline bool finish_value(alineo_scan *scan, alineo_token token, alineo_value *value)
 {
-    alineo_token token = alineo_scan_token(scan);
-
     value->kind = token;
-    value->form = ALINEO_ESCAPED;
+    value->form = token == ALINEO_STRING && !scan->escaped ? ALINEO_PLAIN : ALINEO_ESCAPED;
     value->text = scan->text;
     if (token == ALINEO_OBJECT || token == ALINEO_ARRAY) {
         if (!alineo_scan_rest(scan))
@@ -304,6 +317,22 @@ bool alineo_scan_value(alineo_scan *scan, alineo_value *value)
         return true;
     }
     return token >= ALINEO_NULL && token <= ALINEO_STRING;
+}
+
+bool alineo_scan_value(alineo_scan *scan, alineo_value *value)
+{
+    return finish_value(scan, next_token(scan), value);
+}
+
+bool alineo_scan_member(alineo_scan *scan, alineo_span *key, bool *escaped, alineo_value *value)
+{
+    if (next_token(scan) != ALINEO_KEY)
+        return false;
+    *key = scan->text;
+    *escaped = scan->escaped;
+    /* A key is read up to its colon, so what follows is a value. */
+    skip_space(scan);
+    return finish_value(scan, scan_any(scan), value);
 }
 
 bool alineo_scan_document(alineo_scan *scan)
@@ -316,28 +345,29 @@ bool alineo_scan_document(alineo_scan *scan)
     return token == ALINEO_END;
 }
 
-bool alineo_key_plain(alineo_span key, char plain[ALINEO_KEY_BYTES], alineo_span *decoded)
+bool alineo_scan_word(alineo_span text, bool escaped, char plain[ALINEO_WORD_BYTES],
+                      alineo_span *word)
 {
     size_t len = 0;
 
-    *decoded = key;
-    if (key.len == 0 || memchr(key.at, '\\', key.len) == NULL)
+    *word = text;
+    if (!escaped)
         return true;
-    for (size_t i = 0; i < key.len; i++) {
-        char c = key.at[i];
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
         if (c == '\\') {
-            if (key.at[++i] != 'u')
+            if (text.at[++i] != 'u')
                 return false;
-            uint32_t unit = alineo_hex4(key.at + i + 1);
+            uint32_t unit = alineo_hex4(text.at + i + 1);
             if (unit >= 0x80)
                 return false;
             c = (char)unit;
             i += 4;
         }
-        if (len == ALINEO_KEY_BYTES)
+        if (len == ALINEO_WORD_BYTES)
             return false;
         plain[len++] = c;
     }
-    *decoded = (alineo_span){plain, len};
+    *word = (alineo_span){plain, len};
     return true;
 }

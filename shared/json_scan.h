@@ -35,6 +35,7 @@ typedef struct alineo_scan {
     alineo_span text;   /* the last token; of strings and keys the inside */
     const char *reason; /* NULL, or why the text is refused; static text */
     size_t offset;      /* of the byte where it is refused */
+    bool escaped;       /* the last string or key holds an escape */
     bool special;       /* a string so far held U+0000, an unpaired surrogate or U+FDD0 */
     unsigned depth;     /* open objects and arrays */
     uint8_t expect;
@@ -44,7 +45,7 @@ typedef struct alineo_scan {
 /* A value: a scalar, or a whole object or array as its text. */
 typedef struct alineo_value {
     alineo_token kind; /* ALINEO_NULL .. ALINEO_STRING, ALINEO_OBJECT, ALINEO_ARRAY */
-    alineo_form form;  /* of a string's text */
+    alineo_form form;  /* of a string's text: ALINEO_PLAIN where it has no escapes */
     alineo_span text;  /* a string's inside, else the value's JSON text */
 } alineo_value;
 
@@ -57,11 +58,15 @@ bool alineo_scan_rest(alineo_scan *scan);
 /* Reads one whole value; false where there is none (the end of an array, whose
  * closing token is then read) or on a fault: scan.reason tells them apart. */
 bool alineo_scan_value(alineo_scan *scan, alineo_value *value);
-/* A key of ASCII characters, shorter than ALINEO_KEY_BYTES, decoded: into
- * `plain` where it has escapes. False for any other key: it names nothing of
- * ours. */
-enum { ALINEO_KEY_BYTES = 32 };
-bool alineo_key_plain(alineo_span key, char plain[ALINEO_KEY_BYTES], alineo_span *decoded);
+/* Reads a member of the object whose opening token or last member was read:
+ * its key (`escaped`: with escapes) and value. False at the object's end,
+ * which is then read, and on a fault: scan.reason tells them apart. */
+bool alineo_scan_member(alineo_scan *scan, alineo_span *key, bool *escaped, alineo_value *value);
+/* A string decoded to find it in a list of ours: where it has escapes into
+ * `plain`, if it is ASCII and short. False for any other: it is not in a list. */
+enum { ALINEO_WORD_BYTES = 32 };
+bool alineo_scan_word(alineo_span text, bool escaped, char plain[ALINEO_WORD_BYTES],
+                      alineo_span *word);
 /* Reads up to the end: whether the whole text is one JSON value. */
 bool alineo_scan_document(alineo_scan *scan);
 

@@ -17,16 +17,9 @@ static bool is_escaped(const char *at, const char *end)
 
 static const char *next_escaped(const char *at, const char *end)
 {
-    for (;;) {
-        while (end - at >= 8 && !alineo_swar_look(at))
-            at += 8;
-        const char *stop = end - at < 8 ? end : at + 8;
-        for (; at < stop; at++)
-            if (is_escaped(at, end))
-                return at;
-        if (at == end)
-            return end;
-    }
+    while ((at = alineo_swar_skip(at, end)) < end && !is_escaped(at, end))
+        at++;
+    return at;
 }
 
 /* Appends the escape for what stands at `at`; returns the bytes it stands for. */

@@ -78,7 +78,7 @@ size_t *alineo_map_at(alineo_map *map, alineo_span key)
     size_t slot = fresh.hash & (map->slot_count - 1);
     for (; map->slots[slot] != 0; slot = (slot + 1) & (map->slot_count - 1)) {
         map_entry *entry = entry_at(map, map->slots[slot] - 1);
-        alineo_span known = {map->keys.at + entry->offset, entry->len};
+        alineo_span known = {alineo_buffer_span(&map->keys).at + entry->offset, entry->len};
         if (entry->hash == fresh.hash && alineo_span_equal(known, key))
             return &entry->value;
     }

@@ -17,11 +17,6 @@ void alineo_release(const alineo_memory *memory, void *block)
         memory->release(memory->context, block);
 }
 
-bool alineo_span_equal(alineo_span a, alineo_span b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
-}
-
 void alineo_buffer_init(alineo_buffer *buffer, const alineo_memory *memory)
 {
     buffer->memory = memory;

@@ -148,7 +148,7 @@ static alineo_code find_parent(alineo_resume *resume, const alineo_generation *c
 {
     alineo_span id = hold(&resume->parent_id, alineo_resume_text(resume, child->parent));
     alineo_span name = hold(&resume->parent_name, alineo_resume_text(resume, child->name));
-    alineo_place other;
+    alineo_place other = {0, 0};
     alineo_code code = find_session(resume, name, id, parent, found, error);
 
     if (code != ALINEO_OK || *found)
@@ -242,7 +242,10 @@ static alineo_code climb(alineo_resume *resume, bool noted, alineo_error *error)
         alineo_span id = alineo_resume_text(resume, parent.sandbox_id);
         if (child.snapshot.len > 0) {
             wanted want = {none, alineo_resume_text(resume, child.snapshot)};
-            code = find_checkpoint(resume, name, id, want, !noted, &parent.before, &found, error);
+            /* Only the snapshot that the session started from is its checkpoint. */
+            alineo_span origin = alineo_resume_text(resume, generation_at(resume, 0)->snapshot);
+            bool note = !noted && alineo_span_equal(want.snapshot, origin);
+            code = find_checkpoint(resume, name, id, want, note, &parent.before, &found, error);
             if (code != ALINEO_OK)
                 return code;
             noted |= found;
@@ -265,25 +268,53 @@ static alineo_code climb(alineo_resume *resume, bool noted, alineo_error *error)
     return ALINEO_OK;
 }
 
+/* The fold being fed, and why feeding stopped. */
+typedef struct feeding {
+    alineo_fold *fold;
+    alineo_fold_result result;
+} feeding;
+
+static bool feed(void *argument, const alineo_row *row)
+{
+    feeding *f = argument;
+
+    f->result = alineo_fold_event(f->fold, row);
+    return f->result == ALINEO_FOLD_OK;
+}
+
+/* alineo_store.each for a store without one. */
+static alineo_code each_row(alineo_resume *resume, alineo_query query, alineo_span name,
+                            alineo_span sandbox_id, int64_t before, alineo_visit visit,
+                            void *argument, alineo_error *error)
+{
+    const alineo_store *store = resume->store;
+    alineo_code code = store->open(store->context, query, name, sandbox_id, before, error);
+    bool found = true;
+
+    while (code == ALINEO_OK) {
+        code = store->next(store->context, &resume->row, &found, error);
+        if (code != ALINEO_OK || !found || !visit(argument, &resume->row))
+            break;
+    }
+    store->close(store->context);
+    return code;
+}
+
 /* Feeds the events of one generation. */
 static alineo_code fold_events(alineo_resume *resume, alineo_query query, alineo_span name,
                                alineo_span sandbox_id, int64_t before, bool *disorder,
                                alineo_error *error)
 {
     const alineo_store *store = resume->store;
-    alineo_code code = store->open(store->context, query, name, sandbox_id, before, error);
-    bool found = true;
+    feeding f = {&resume->fold, ALINEO_FOLD_OK};
+    alineo_code code =
+        store->each != NULL
+            ? store->each(store->context, query, name, sandbox_id, before, feed, &f, error)
+            : each_row(resume, query, name, sandbox_id, before, feed, &f, error);
 
-    while (code == ALINEO_OK && !*disorder) {
-        code = store->next(store->context, &resume->row, &found, error);
-        if (code != ALINEO_OK || !found)
-            break;
-        alineo_fold_result result = alineo_fold_event(&resume->fold, &resume->row);
-        *disorder = result == ALINEO_FOLD_DISORDER;
-        if (result == ALINEO_FOLD_NO_MEMORY)
-            code = alineo_fail_memory(error);
-    }
-    store->close(store->context);
+    *disorder = f.result == ALINEO_FOLD_DISORDER;
+    if (f.result == ALINEO_FOLD_NO_MEMORY)
+        return alineo_fail_memory(error);
     return code;
 }
 
@@ -363,6 +394,9 @@ alineo_code alineo_resume_cache(alineo_resume *resume, alineo_span name, alineo_
                            &found, error);
     if (code != ALINEO_OK)
         return code;
+    /* Before what could not be read is taken for what is not there. */
+    if (out_of_memory(resume))
+        return alineo_fail_memory(error);
     if (!found && (tag.at != NULL || session.snapshot.len == 0))
         return no_checkpoint(resume, tag, error);
     if (!found) {
@@ -383,7 +417,7 @@ alineo_code alineo_resume_cache(alineo_resume *resume, alineo_span name, alineo_
 alineo_code alineo_resume_load(alineo_resume *resume, alineo_span sandbox_id, alineo_span tag,
                                alineo_error *error)
 {
-    alineo_place place;
+    alineo_place place = {0, 0};
     bool found;
     alineo_code code = find_name(resume, sandbox_id, &place, &found, error);
 

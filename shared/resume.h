@@ -19,13 +19,16 @@ typedef enum alineo_query {
     ALINEO_QUERY_CHECKPOINTS,
     /* egress and credential events of a session, in append order */
     ALINEO_QUERY_SETTINGS,
-    /* events of a session with an id below `before`, in replay order; events
-     * other than exec.* may be left out */
+    /* events of a session with an id below `before`, in any order, best in one
+     * that comes near to append order; events other than exec.* may be left out */
     ALINEO_QUERY_EVENTS,
     /* the same in append order */
     ALINEO_QUERY_EVENTS_BY_ID,
     ALINEO_QUERY_COUNT
 } alineo_query;
+
+/* Takes one event; false ends the scan. */
+typedef bool (*alineo_visit)(void *argument, const alineo_row *row);
 
 typedef struct alineo_store {
     void *context;
@@ -37,6 +40,10 @@ typedef struct alineo_store {
     alineo_code (*next)(void *context, alineo_row *row, bool *found, alineo_error *error);
     /* Ends the open query, also after a failed open or next. */
     void (*close)(void *context);
+    /* Runs a whole query, a call of `visit` a row; an engine that can do so
+     * faster than by next. NULL: there is no such way. May not return. */
+    alineo_code (*each)(void *context, alineo_query query, alineo_span name, alineo_span sandbox_id,
+                        int64_t before, alineo_visit visit, void *argument, alineo_error *error);
 } alineo_store;
 
 /* Settings of a session that its ancestors may provide. */

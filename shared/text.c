@@ -70,7 +70,7 @@ uint32_t alineo_surrogate_at(const char *at, const char *end)
 {
     const unsigned char *u = (const unsigned char *)at;
 
-    if (end - at < 3 || u[0] != 0xED || u[1] < 0xA0)
+    if (end - at < 3 || u[0] != 0xED || (u[1] & 0xE0) != 0xA0 || (u[2] & 0xC0) != 0x80)
         return 0;
     return 0xD000u | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3Fu);
 }

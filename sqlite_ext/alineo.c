@@ -14,6 +14,7 @@ SQLITE_EXTENSION_INIT1
 #include "migrate.h"
 #include "resume_functions.h"
 #include "sandboxes.h"
+#include "store.h"
 #include "tables.h"
 #include "version.h"
 
@@ -44,6 +45,7 @@ static const struct {
     {"alineo_init", 0, 0, WRITER, init_function},
     {"alineo_resume", 1, 2, SQLITE_UTF8 | SQLITE_RESULT_SUBTYPE, resume_function},
     {"alineo_output", 3, 4, SQLITE_UTF8, output_function},
+    {"alineo_visit", 6, 6, WRITER, visit_function}, /* internal, see store.h */
     {"alineo_version", 0, 0, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
      version_function},
 };

@@ -38,7 +38,7 @@ static alineo_code next(table_cursor *base)
     alineo_code code = statement_next(base);
 
     if (code == ALINEO_OK && !base->done)
-        code = store_row(&base->call, &cursor->reader, cursor->base.statement, false, &cursor->row);
+        code = store_row(&base->call, &cursor->reader, cursor->base.statement, &cursor->row);
     return code;
 }
 

@@ -78,13 +78,15 @@ const char *const statement_sql[SQL_COUNT] = {
     [SQL_SETTINGS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_SETTINGS ")"
                           " AND event" MILESTONE " ORDER BY id",
 
-    [SQL_EVENTS] = CORE " WHERE " SESSION " AND id < ?3 ORDER BY ts, id",
+    /* alineo_visit takes the rows as they pass, in whatever order is cheapest. */
+    [SQL_EVENTS] = "SELECT count(alineo_visit(?4, id, ts, step_idx, event, payload)) FROM " EVENTS
+                   " WHERE " SESSION " AND id < ?3",
 
     /* Sorts ids alone, then reads the rows in that order. */
     [SQL_EVENTS_BY_ID] =
-        "SELECT e.id, e.ts, e.step_idx, e.event, e.payload, e.name, e.sandbox_id FROM"
-        " (SELECT id AS key FROM " EVENTS " WHERE " SESSION " AND id < ?3 ORDER BY id)"
-        " CROSS JOIN " EVENTS " AS e ON e.id = key ORDER BY key",
+        "SELECT count(alineo_visit(?4, e.id, e.ts, e.step_idx, e.event, e.payload)) FROM"
+        " (SELECT id AS key FROM " EVENTS " WHERE " SESSION " AND id < ?3 ORDER BY id LIMIT -1)"
+        " CROSS JOIN " EVENTS " AS e ON e.id = key",
 
     [SQL_REPLAY] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
                    " AND ts BETWEEN ?3 AND ?4 AND id BETWEEN ?5 AND ?6 ORDER BY ts, id",

@@ -12,7 +12,7 @@ typedef enum statement_id {
     SQL_LATEST_TS,
     SQL_MIGRATE,
     SQL_DELETE_SANDBOX,
-    SQL_SANDBOX, /* these six in the order of alineo_query */
+    SQL_SANDBOX, /* these in the order of alineo_query */
     SQL_CREATED,
     SQL_CHECKPOINTS,
     SQL_SETTINGS,

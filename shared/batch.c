@@ -45,6 +45,7 @@ static const char *const text_names[] = {
 void alineo_batch_init(alineo_batch *batch, const alineo_memory *memory, alineo_span entries)
 {
     alineo_scan_init(&batch->scan, entries);
+    batch->scan.depth_limit = ALINEO_JSON_DEPTH + 1; /* an entry around its payload */
     alineo_entry_reader_init(&batch->reader, memory);
     for (int i = 0; i < 4; i++)
         alineo_buffer_init(&batch->texts[i], memory);
@@ -177,6 +178,7 @@ static alineo_token start_of_entry(alineo_batch *batch)
         if (batch->count > 0 || token != ALINEO_ARRAY)
             return token;
         batch->array = true;
+        batch->scan.depth_limit = ALINEO_JSON_DEPTH_BATCH;
     }
     alineo_token token = alineo_scan_token(&batch->scan);
     return token == ALINEO_ARRAY_END ? alineo_scan_token(&batch->scan) : token;

@@ -130,8 +130,9 @@ static bool on_started(alineo_fold *fold, alineo_exec *exec, const alineo_row *r
     const alineo_value *command = alineo_row_command(&row->fields);
     alineo_attempt *attempt = exec->current;
 
-    /* One that output opened before its start was recorded is joined. */
-    if (attempt == NULL || attempt->started)
+    /* One that output opened before its start was recorded is joined, while it
+     * runs: a completed one keeps what it is known by. */
+    if (attempt == NULL || attempt->started || attempt->completed)
         attempt = open_attempt(fold, exec);
     if (attempt == NULL)
         return false;

@@ -20,6 +20,7 @@ void alineo_scan_init(alineo_scan *scan, alineo_span json)
     scan->escaped = false;
     scan->special = false;
     scan->depth = 0;
+    scan->depth_limit = ALINEO_JSON_DEPTH;
     scan->expect = EXPECT_VALUE;
 }
 
@@ -217,7 +218,7 @@ static alineo_token scan_literal(alineo_scan *scan, const char *word, alineo_tok
 
 static alineo_token open_container(alineo_scan *scan, alineo_token token)
 {
-    if (scan->depth == ALINEO_JSON_DEPTH)
+    if (scan->depth == scan->depth_limit)
         return fault(scan, scan->at, "nested deeper than 1000 levels");
     scan->depth++;
     uint8_t bit = (uint8_t)(1u << (scan->depth % 8));
@@ -340,7 +341,7 @@ bool alineo_scan_document(alineo_scan *scan)
     alineo_token token;
 
     do
-        token = alineo_scan_token(scan);
+        token = next_token(scan);
     while (token != ALINEO_FAULT && token != ALINEO_END);
     return token == ALINEO_END;
 }

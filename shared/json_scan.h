@@ -13,7 +13,8 @@
 
 #include "text.h"
 
-enum { ALINEO_JSON_DEPTH = 1000 };
+/* How deep a payload may nest, and two levels more for the batch around it. */
+enum { ALINEO_JSON_DEPTH = 1000, ALINEO_JSON_DEPTH_BATCH = ALINEO_JSON_DEPTH + 2 };
 
 typedef enum alineo_token {
     ALINEO_END,   /* the value is complete and only white space follows it */
@@ -38,8 +39,9 @@ typedef struct alineo_scan {
     bool escaped;       /* the last string or key holds an escape */
     bool special;       /* a string so far held U+0000, an unpaired surrogate or U+FDD0 */
     unsigned depth;     /* open objects and arrays */
+    unsigned depth_limit;
     uint8_t expect;
-    uint8_t in_object[ALINEO_JSON_DEPTH / 8 + 1]; /* one bit a level */
+    uint8_t in_object[ALINEO_JSON_DEPTH_BATCH / 8 + 1]; /* one bit a level */
 } alineo_scan;
 
 /* A value: a scalar, or a whole object or array as its text. */

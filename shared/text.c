@@ -38,6 +38,14 @@ bool alineo_utf8_valid(alineo_span text)
     const unsigned char *end = at + text.len;
 
     while (at < end) {
+        uint64_t word;
+        if (end - at >= (ptrdiff_t)sizeof word) {
+            memcpy(&word, at, sizeof word);
+            if ((word & UINT64_C(0x8080808080808080)) == 0) {
+                at += sizeof word; /* eight of ASCII */
+                continue;
+            }
+        }
         unsigned len = alineo_utf8_length(at, end);
         if (len == 0)
             return false;

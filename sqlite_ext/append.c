@@ -1,5 +1,8 @@
 /*
  * append.c - alineo_append. docs/reference.md, "alineo_append".
+ *
+ * Every append is one INSERT. What it needs to know of the ledger it reads in
+ * the same statement, under the same lock, unless tail.h still knows it.
  */
 #include "append.h"
 #include "entry.h"
@@ -7,7 +10,8 @@
 
 typedef struct append {
     alineo_entry entry;
-    sqlite3_int64 id;
+    sqlite3_int64 id; /* as stored; before that the id wanted, 0 for any */
+    int64_t ts;       /* likewise */
 } append;
 
 /* Binds an entry as INSERT_EVENT in statements.c counts its columns. */
@@ -24,10 +28,58 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
     if (entry->branch.given)
         (void)sqlite3_bind_int64(statement, 6, entry->branch.value);
     bind_text(statement, 7, entry->error);
-    (void)sqlite3_bind_int64(statement, 8, entry->ts.given ? entry->ts.value : now_ms());
-    alineo_code code = call_run(c, statement);
+    (void)sqlite3_bind_int64(statement, 8, a->ts);
+    if (a->id != 0)
+        (void)sqlite3_bind_int64(statement, 9, a->id);
+    int rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        a->ts = sqlite3_column_int64(statement, 0);
+        rc = sqlite3_step(statement);
+    }
+    /* Only at the very end is the row stored: autocommit happens there. */
+    if (rc != SQLITE_DONE)
+        return call_failed(c, rc);
+    a->id = sqlite3_last_insert_rowid(c->ledger->db);
+    return ALINEO_OK;
+}
+
+/* Stores the entry under the id behind the last append's, while that is known
+ * to be free; where it is not, after all, nothing has happened. */
+static alineo_code store_next(call *c, append *a, bool *stored)
+{
+    const tail *t = &c->ledger->tail;
+    const alineo_entry *entry = &a->entry;
+
+    if (!entry->ts.given && !tail_allows(t, entry->name, entry->sandbox_id, a->ts))
+        return ALINEO_OK;
+    a->id = t->id + 1;
+    alineo_code code = schema_run(c, SQL_APPEND_NEXT, insert, a);
+    *stored = code == ALINEO_OK;
+    if (code == ALINEO_ENGINE && (c->rc & 0xFF) == SQLITE_CONSTRAINT) {
+        call_init(c, c->ledger, c->error.function);
+        code = ALINEO_OK;
+    }
+    return code;
+}
+
+static alineo_code store(call *c, append *a)
+{
+    const alineo_entry *entry = &a->entry;
+    sqlite3 *db = c->ledger->db;
+    bool held = tail_holds(&c->ledger->tail, db);
+    bool stored = false;
+    alineo_code code = ALINEO_OK;
+
+    a->ts = entry->ts.given ? entry->ts.value : now_ms();
+    if (held)
+        code = store_next(c, a, &stored);
+    if (code == ALINEO_OK && !stored) {
+        a->id = 0;
+        code = schema_run(c, entry->ts.given ? SQL_APPEND : SQL_APPEND_NOW, insert, a);
+    }
     if (code == ALINEO_OK)
-        a->id = sqlite3_last_insert_rowid(c->ledger->db);
+        tail_note(&c->ledger->tail, db, held, !entry->ts.given, entry->name, entry->sandbox_id,
+                  a->id, a->ts);
     return code;
 }
 
@@ -61,7 +113,7 @@ void append_function(sqlite3_context *context, int argc, sqlite3_value **argv)
     if (code == ALINEO_OK)
         code = alineo_entry_check(&reader, &a.entry, &alineo_entry_arguments, false, &c.error);
     if (code == ALINEO_OK)
-        code = schema_run(&c, a.entry.ts.given ? SQL_APPEND : SQL_APPEND_NOW, insert, &a);
+        code = store(&c, &a);
     if (code == ALINEO_OK)
         sqlite3_result_int64(context, a.id);
     else

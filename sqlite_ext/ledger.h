@@ -19,12 +19,14 @@ SQLITE_EXTENSION_INIT3
 #include "error.h"
 #include "memory.h"
 #include "statements.h"
+#include "tail.h"
 
 typedef struct ledger {
     sqlite3 *db;
     int references;           /* registrations that hold it */
     struct statements *cache; /* NULL while no object owns one */
     bool ready;               /* this connection has seen to the schema */
+    tail tail;                /* what the last append left */
 } ledger;
 
 ledger *ledger_new(sqlite3 *db);

@@ -48,7 +48,9 @@ const char *const statement_sql[SQL_COUNT] = {
 
     /* The session's latest ts is read under the lock of the insert. */
     [SQL_APPEND_NOW] = INSERT_EVENT "VALUES (" FREE_ID ", ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-                                    " max(?8, ifnull((" LATEST_TS "), 0)))",
+                                    " max(?8, ifnull((" LATEST_TS "), 0))) RETURNING ts",
+
+    [SQL_APPEND_NEXT] = INSERT_EVENT "VALUES (?9, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 
     [SQL_APPEND_ENTRIES] =
         INSERT_EVENT "SELECT id, name, sandbox_id, event, payload, step_idx, branch, error, ts"

@@ -355,10 +355,32 @@ static void store_close(void *context)
     drop_row(store);
 }
 
+static alineo_code store_each(void *context, alineo_query query, alineo_span name,
+                              alineo_span sandbox_id, int64_t before, alineo_visit visit,
+                              void *argument, alineo_error *error)
+{
+    alineo_code code = store_open(context, query, name, sandbox_id, before, error);
+    alineo_row row;
+    bool found = true;
+
+    while (code == ALINEO_OK) {
+        code = store_next(context, &row, &found, error);
+        if (code != ALINEO_OK || !found || !visit(argument, &row))
+            break;
+    }
+    store_close(context);
+    return code;
+}
+
+void store_scans(test_store *store)
+{
+    store->store.each = store_each;
+}
+
 void store_init(test_store *store, const test_event *events, size_t count)
 {
     memset(store, 0, sizeof *store);
-    store->store = (alineo_store){store, store_open, store_next, store_close};
+    store->store = (alineo_store){store, store_open, store_next, store_close, NULL};
     store->events = events;
     store->count = count;
     store->matches = malloc((count + 1) * sizeof *store->matches);

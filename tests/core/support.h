@@ -95,6 +95,8 @@ typedef struct test_store {
 
 void store_init(test_store *store, const test_event *events, size_t count);
 void store_free(test_store *store);
+/* Gives the store a way to scan a whole query, alineo_store.each. */
+void store_scans(test_store *store);
 
 /* Loads a session and writes its document, measured first; `document` is
  * started here and stays empty on an error. `tag` may be NULL. */

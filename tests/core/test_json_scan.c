@@ -391,86 +391,6 @@ static void the_first_fault_stays(void **state)
     assert_int_equal(scan.offset, 3);
 }
 
-static void a_value_is_read_whole(void **state)
-{
-    alineo_span text = json_copy("[ {'a':[1,{}]} ,'x\\ty', 7 ,[]]");
-    alineo_scan scan;
-    alineo_value value;
-
-    (void)state;
-    alineo_scan_init(&scan, text);
-    assert_int_equal(alineo_scan_token(&scan), ALINEO_ARRAY);
-    assert_true(alineo_scan_value(&scan, &value));
-    assert_int_equal(value.kind, ALINEO_OBJECT);
-    assert_json(value.text, "{'a':[1,{}]}");
-    assert_true(alineo_scan_value(&scan, &value));
-    assert_int_equal(value.kind, ALINEO_STRING);
-    assert_int_equal(value.form, ALINEO_ESCAPED);
-    assert_json(value.text, "x\\ty");
-    assert_true(alineo_scan_value(&scan, &value));
-    assert_int_equal(value.kind, ALINEO_NUMBER);
-    assert_json(value.text, "7");
-    assert_true(alineo_scan_value(&scan, &value));
-    assert_int_equal(value.kind, ALINEO_ARRAY);
-    assert_json(value.text, "[]");
-    assert_false(alineo_scan_value(&scan, &value));
-    assert_null(scan.reason);
-    assert_int_equal(alineo_scan_token(&scan), ALINEO_END);
-    exact_free(text);
-}
-
-static void a_fault_within_a_value_is_no_value(void **state)
-{
-    alineo_scan scan;
-    alineo_value value;
-
-    (void)state;
-    alineo_scan_init(&scan, S("[[1,[2}]]"));
-    assert_int_equal(alineo_scan_token(&scan), ALINEO_ARRAY);
-    assert_false(alineo_scan_value(&scan, &value));
-    assert_string_equal(scan.reason, "expected ',' or ']'");
-    assert_int_equal(scan.offset, 6);
-}
-
-static void another_value_may_follow_where_the_caller_lets_it(void **state)
-{
-    alineo_scan scan;
-
-    (void)state;
-    alineo_scan_init(&scan, S("1 [2]"));
-    assert_int_equal(alineo_scan_token(&scan), ALINEO_NUMBER);
-    alineo_scan_again(&scan);
-    assert_int_equal(alineo_scan_token(&scan), ALINEO_ARRAY);
-    assert_true(alineo_scan_rest(&scan));
-    assert_int_equal(alineo_scan_token(&scan), ALINEO_END);
-}
-
-static void a_key_with_escapes_is_decoded(void **state)
-{
-    static const struct {
-        const char *key;
-        alineo_span plain; /* `at` NULL: it names nothing of ours */
-    } cases[] = {
-        {"seq", SPAN("seq")},       {"", SPAN("")},
-        {"s\\u0065q", SPAN("seq")}, {"\\u0073\\u0065\\u0071", SPAN("seq")},
-        {"\\u0000", SPAN("\0")},    {"a\\nb", {NULL, 0}},
-        {"a\\\\b", {NULL, 0}},      {"\\u00e9", {NULL, 0}},
-        {"\\ud83d", {NULL, 0}},     {"\\u0061234567890123456789012345678901234567", {NULL, 0}},
-    };
-    char plain[ALINEO_KEY_BYTES];
-    alineo_span decoded;
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        alineo_span key = exact_copy(span_of(cases[i].key));
-        bool named = alineo_key_plain(key, plain, &decoded);
-        assert_int_equal(named, cases[i].plain.at != NULL);
-        if (named)
-            assert_text(decoded, cases[i].plain);
-        exact_free(key);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,10 +408,6 @@ int main(void)
         cmocka_unit_test(every_escape_and_any_surrogate_is_accepted),
         cmocka_unit_test(tokens_come_in_reading_order),
         cmocka_unit_test(the_first_fault_stays),
-        cmocka_unit_test(a_value_is_read_whole),
-        cmocka_unit_test(a_fault_within_a_value_is_no_value),
-        cmocka_unit_test(another_value_may_follow_where_the_caller_lets_it),
-        cmocka_unit_test(a_key_with_escapes_is_decoded),
     };
 
     return cmocka_run_group_tests_name("json_scan", tests, NULL, NULL);

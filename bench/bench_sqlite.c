@@ -63,8 +63,10 @@ static void drain(sqlite3 *db, sqlite3_stmt *statement)
 
     while ((rc = sqlite3_step(statement)) == SQLITE_ROW)
         for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            (void)sqlite3_column_blob(statement, i);
-            (void)sqlite3_column_bytes(statement, i);
+            if (sqlite3_column_type(statement, i) == SQLITE_INTEGER)
+                (void)sqlite3_column_int64(statement, i);
+            else
+                (void)sqlite3_column_text(statement, i);
         }
     check(rc == SQLITE_DONE, db, sqlite3_sql(statement));
     sqlite3_reset(statement);

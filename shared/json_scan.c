@@ -290,6 +290,13 @@ static inline alineo_token next_token(alineo_scan *scan)
     }
 }
 
+/* The token behind a key, which was read up to its colon. */
+static inline alineo_token value_of_key(alineo_scan *scan)
+{
+    skip_space(scan);
+    return scan_any(scan);
+}
+
 alineo_token alineo_scan_token(alineo_scan *scan)
 {
     return next_token(scan);
@@ -331,18 +338,18 @@ bool alineo_scan_member(alineo_scan *scan, alineo_span *key, bool *escaped, alin
         return false;
     *key = scan->text;
     *escaped = scan->escaped;
-    /* A key is read up to its colon, so what follows is a value. */
-    skip_space(scan);
-    return finish_value(scan, scan_any(scan), value);
+    return finish_value(scan, value_of_key(scan), value);
 }
 
 bool alineo_scan_document(alineo_scan *scan)
 {
     alineo_token token;
 
-    do
+    do {
         token = next_token(scan);
-    while (token != ALINEO_FAULT && token != ALINEO_END);
+        if (token == ALINEO_KEY)
+            token = value_of_key(scan);
+    } while (token != ALINEO_FAULT && token != ALINEO_END);
     return token == ALINEO_END;
 }
 

@@ -10,8 +10,8 @@
 
 typedef struct append {
     alineo_entry entry;
-    sqlite3_int64 id; /* as stored; before that the id wanted, 0 for any */
-    int64_t ts;       /* likewise */
+    sqlite3_int64 id; /* as stored */
+    int64_t ts;       /* the one wanted, then as stored */
 } append;
 
 /* Binds an entry as INSERT_EVENT in statements.c counts its columns. */
@@ -29,8 +29,6 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
         (void)sqlite3_bind_int64(statement, 6, entry->branch.value);
     bind_text(statement, 7, entry->error);
     (void)sqlite3_bind_int64(statement, 8, a->ts);
-    if (a->id != 0)
-        (void)sqlite3_bind_int64(statement, 9, a->id);
     int rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) {
         a->ts = sqlite3_column_int64(statement, 0);
@@ -43,43 +41,35 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
     return ALINEO_OK;
 }
 
-/* Stores the entry under the id behind the last append's, while that is known
- * to be free; where it is not, after all, nothing has happened. */
-static alineo_code store_next(call *c, append *a, bool *stored)
+/* Moves the new row to the id behind the last append's. */
+static alineo_code renumber(call *c, sqlite3_stmt *statement, void *detail)
 {
-    const tail *t = &c->ledger->tail;
-    const alineo_entry *entry = &a->entry;
+    append *a = detail;
+    sqlite3_int64 id = c->ledger->tail.id + 1;
 
-    if (!entry->ts.given && !tail_allows(t, entry->name, entry->sandbox_id, a->ts))
-        return ALINEO_OK;
-    a->id = t->id + 1;
-    alineo_code code = schema_run(c, SQL_APPEND_NEXT, insert, a);
-    *stored = code == ALINEO_OK;
-    if (code == ALINEO_ENGINE && (c->rc & 0xFF) == SQLITE_CONSTRAINT) {
-        call_init(c, c->ledger, c->error.function);
-        code = ALINEO_OK;
-    }
+    (void)sqlite3_bind_int64(statement, 1, a->id);
+    (void)sqlite3_bind_int64(statement, 2, id);
+    alineo_code code = call_run(c, statement);
+    a->id = id;
     return code;
 }
 
 static alineo_code store(call *c, append *a)
 {
     const alineo_entry *entry = &a->entry;
-    sqlite3 *db = c->ledger->db;
-    bool held = tail_holds(&c->ledger->tail, db);
-    bool stored = false;
-    alineo_code code = ALINEO_OK;
+    tail *t = &c->ledger->tail;
+    bool held = tail_holds(t, c->ledger->db);
 
     a->ts = entry->ts.given ? entry->ts.value : now_ms();
-    if (held)
-        code = store_next(c, a, &stored);
-    if (code == ALINEO_OK && !stored) {
-        a->id = 0;
-        code = schema_run(c, entry->ts.given ? SQL_APPEND : SQL_APPEND_NOW, insert, a);
-    }
+    bool ts_known = entry->ts.given || (held && tail_allows(t, entry->name, entry->sandbox_id, a->ts));
+    statement_id id = !ts_known ? SQL_APPEND_NOW : held ? SQL_APPEND_NEXT : SQL_APPEND;
+    alineo_code code = schema_run(c, id, insert, a);
+    /* Called by a statement that deletes events, and that is still under way,
+     * the tail could not know: the id is one given out before. */
+    if (code == ALINEO_OK && id == SQL_APPEND_NEXT && a->id <= t->id)
+        code = schema_run(c, SQL_RENUMBER, renumber, a);
     if (code == ALINEO_OK)
-        tail_note(&c->ledger->tail, db, held, !entry->ts.given, entry->name, entry->sandbox_id,
-                  a->id, a->ts);
+        tail_note(c, held, !entry->ts.given, entry->name, entry->sandbox_id, a->id, a->ts);
     return code;
 }
 

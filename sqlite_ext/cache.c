@@ -39,6 +39,7 @@ static int cache_disconnect(sqlite3_vtab *table)
     for (int i = 0; i < SQL_COUNT; i++)
         (void)sqlite3_finalize(s->kept[i]);
     s->ledger->cache = NULL;
+    s->ledger->tail.known = false;
     sqlite3_free(s);
     return SQLITE_OK;
 }
@@ -95,7 +96,40 @@ static int cache_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
+static int cache_update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
+{
+    (void)table, (void)argc, (void)argv;
+    *rowid = 0;
+    return SQLITE_OK;
+}
+
+static int cache_begin(sqlite3_vtab *table)
+{
+    (void)table;
+    return SQLITE_OK;
+}
+
+/* The transaction has ended, or an end of it was rolled back. */
+static int cache_forget(sqlite3_vtab *table)
+{
+    ((statements *)table)->ledger->tail.known = false;
+    return SQLITE_OK;
+}
+
+static int cache_savepoint(sqlite3_vtab *table, int savepoint)
+{
+    (void)table, (void)savepoint;
+    return SQLITE_OK;
+}
+
+static int cache_rollback_to(sqlite3_vtab *table, int savepoint)
+{
+    (void)savepoint;
+    return cache_forget(table);
+}
+
 const sqlite3_module cache_module = {
+    .iVersion = 2, /* the first with savepoints */
     .xConnect = cache_connect,
     .xBestIndex = cache_best_index,
     .xDisconnect = cache_disconnect,
@@ -107,6 +141,13 @@ const sqlite3_module cache_module = {
     .xEof = cache_eof,
     .xColumn = cache_column,
     .xRowid = cache_rowid,
+    .xUpdate = cache_update,
+    .xBegin = cache_begin,
+    .xCommit = cache_forget,
+    .xRollback = cache_forget,
+    .xSavepoint = cache_savepoint,
+    .xRelease = cache_savepoint,
+    .xRollbackTo = cache_rollback_to,
 };
 
 /* Makes the object that owns the cache. Without one, statements are just not

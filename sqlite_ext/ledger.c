@@ -117,11 +117,22 @@ alineo_code call_text(call *c, const char *argument, sqlite3_value *value, aline
         return ALINEO_OK;
     if (sqlite3_value_type(value) == SQLITE_BLOB)
         return alineo_fail(&c->error, ALINEO_BAD_ARGUMENT, "%s must be text", argument);
-    text->at = (const char *)sqlite3_value_text(value);
-    if (text->at == NULL)
-        return alineo_fail_memory(&c->error);
-    text->len = (size_t)sqlite3_value_bytes(value);
-    return ALINEO_OK;
+    *text = value_text(value);
+    return text->at == NULL ? alineo_fail_memory(&c->error) : ALINEO_OK;
+}
+
+alineo_span value_text(sqlite3_value *value)
+{
+    /* Asking for the bytes makes it UTF-8; asking for a blob, unlike asking for
+     * text, does not copy it to put a NUL behind. */
+    size_t len = (size_t)sqlite3_value_bytes(value);
+    const char *at = len > 0 ? sqlite3_value_blob(value) : NULL;
+
+    if (at == NULL) {
+        at = (const char *)sqlite3_value_text(value);
+        len = 0;
+    }
+    return (alineo_span){at, len};
 }
 
 alineo_integer integer_of(sqlite3_value *value)
@@ -158,9 +169,15 @@ void bind_bound(sqlite3_stmt *statement, int parameter, int64_t bound)
 
 alineo_span column_text(sqlite3_stmt *statement, int column)
 {
-    const char *at = (const char *)sqlite3_column_text(statement, column);
+    /* As value_text does. */
+    size_t len = (size_t)sqlite3_column_bytes(statement, column);
+    const char *at = len > 0 ? sqlite3_column_blob(statement, column) : NULL;
 
-    return (alineo_span){at, (size_t)sqlite3_column_bytes(statement, column)};
+    if (at == NULL) {
+        at = (const char *)sqlite3_column_text(statement, column);
+        len = 0;
+    }
+    return (alineo_span){at, len};
 }
 
 void result_text(sqlite3_context *context, alineo_span text)

@@ -38,7 +38,7 @@ extern const alineo_memory ledger_memory;
 
 /* One SQL call in progress: whose, and what went wrong. */
 typedef struct call {
-    ledger *ledger;
+    struct ledger *ledger;
     alineo_error error;
     int rc; /* SQLite's code behind ALINEO_ENGINE */
 } call;
@@ -64,6 +64,8 @@ bool ledger_has(const ledger *l, const char *table);
 /* Arguments as the core takes them. A text lives as long as the value; what is
  * no text (a blob) is noted as an error. */
 alineo_code call_text(call *c, const char *argument, sqlite3_value *value, alineo_span *text);
+/* A value as UTF-8; `at` NULL for NULL, and where memory ran out. */
+alineo_span value_text(sqlite3_value *value);
 alineo_integer integer_of(sqlite3_value *value);
 /* The i-th argument of a function, or NULL where it was left off. */
 sqlite3_value *argument(int argc, sqlite3_value **argv, int i);

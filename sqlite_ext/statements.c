@@ -50,7 +50,11 @@ const char *const statement_sql[SQL_COUNT] = {
     [SQL_APPEND_NOW] = INSERT_EVENT "VALUES (" FREE_ID ", ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
                                     " max(?8, ifnull((" LATEST_TS "), 0))) RETURNING ts",
 
-    [SQL_APPEND_NEXT] = INSERT_EVENT "VALUES (?9, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [SQL_APPEND_NEXT] = INSERT_EVENT "VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+
+    [SQL_RENUMBER] = "UPDATE " EVENTS " SET id = ?2 WHERE id = ?1",
+
+    [SQL_JOIN_TRANSACTION] = "INSERT INTO alineo_statements(unused) VALUES (NULL)",
 
     [SQL_APPEND_ENTRIES] =
         INSERT_EVENT "SELECT id, name, sandbox_id, event, payload, step_idx, branch, error, ts"

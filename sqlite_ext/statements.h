@@ -8,6 +8,8 @@ typedef enum statement_id {
     SQL_APPEND,
     SQL_APPEND_NOW,
     SQL_APPEND_NEXT,
+    SQL_RENUMBER,
+    SQL_JOIN_TRANSACTION,
     SQL_APPEND_ENTRIES,
     SQL_FREE_ID,
     SQL_LATEST_TS,

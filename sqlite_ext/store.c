@@ -33,8 +33,13 @@ alineo_code store_row(call *c, alineo_fields_reader *reader, sqlite3_stmt *state
     row->id = sqlite3_column_int64(statement, 0);
     row->ts = sqlite3_column_int64(statement, 1);
     row->step_idx = sqlite3_column_int64(statement, 2);
-    row->event = alineo_event_of(column_text(statement, 3));
-    return alineo_row_payload(row, reader, column_text(statement, 4), &c->error);
+    alineo_span event = column_text(statement, 3);
+    alineo_span payload = column_text(statement, 4);
+    if (event.at == NULL ||
+        (payload.at == NULL && sqlite3_column_type(statement, 4) != SQLITE_NULL))
+        return alineo_fail_memory(&c->error);
+    row->event = alineo_event_of(event);
+    return alineo_row_payload(row, reader, payload, &c->error);
 }
 
 static alineo_code store_next(void *context, alineo_row *row, bool *found, alineo_error *error)
@@ -64,34 +69,40 @@ typedef struct scan {
 
 #define POINTER_TYPE "alineo_scan"
 
-static alineo_span value_text(sqlite3_value *value)
+/* Reads the arguments of alineo_visit into the scan's row. */
+static alineo_code read_row(scan *s, sqlite3_value **argv)
 {
-    const char *at = (const char *)sqlite3_value_text(value);
+    alineo_row *row = &s->row;
+    call *c = s->store->call;
+    alineo_span event = value_text(argv[4]);
 
-    return (alineo_span){at, (size_t)sqlite3_value_bytes(value)};
+    if (event.at == NULL)
+        return alineo_fail_memory(&c->error);
+    row->id = sqlite3_value_int64(argv[1]);
+    row->ts = sqlite3_value_int64(argv[2]);
+    row->step_idx = sqlite3_value_int64(argv[3]);
+    row->event = alineo_event_of(event);
+    alineo_fields_clear(&row->fields);
+    if (row->event != ALINEO_EXEC_OUTPUT && row->event != ALINEO_EXEC_STARTED &&
+        row->event != ALINEO_EXEC_COMPLETED)
+        return ALINEO_OK;
+    alineo_span payload = value_text(argv[5]);
+    if (payload.at == NULL && sqlite3_value_type(argv[5]) != SQLITE_NULL)
+        return alineo_fail_memory(&c->error);
+    return alineo_row_payload(row, &s->store->reader, payload, &c->error);
 }
 
 void visit_function(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     scan *s = sqlite3_value_pointer(argv[0], POINTER_TYPE);
-    alineo_row *row;
 
     (void)argc;
     if (s == NULL)
         return; /* called by hand: nothing happens */
-    row = &s->row;
-    row->event = alineo_event_of(value_text(argv[4]));
-    row->id = sqlite3_value_int64(argv[1]);
-    row->ts = sqlite3_value_int64(argv[2]);
-    row->step_idx = sqlite3_value_int64(argv[3]);
-    alineo_fields_clear(&row->fields);
-    if (row->event == ALINEO_EXEC_OUTPUT || row->event == ALINEO_EXEC_STARTED ||
-        row->event == ALINEO_EXEC_COMPLETED)
-        (void)alineo_row_payload(row, &s->store->reader, value_text(argv[5]),
-                                 &s->store->call->error);
-    if (s->store->call->error.code == ALINEO_OK)
-        s->stopped = !s->visit(s->argument, row);
-    if (s->stopped || s->store->call->error.code != ALINEO_OK)
+    alineo_code code = read_row(s, argv);
+    if (code == ALINEO_OK)
+        s->stopped = !s->visit(s->argument, &s->row);
+    if (s->stopped || code != ALINEO_OK)
         sqlite3_result_error(context, "stopped", -1);
 }
 

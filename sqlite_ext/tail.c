@@ -4,18 +4,9 @@
 #include "ledger.h"
 #include "tail.h"
 
-static unsigned file_version(sqlite3 *db)
-{
-    unsigned version = 0;
-
-    (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
-    return version;
-}
-
 bool tail_holds(const tail *t, sqlite3 *db)
 {
-    return t->known && t->changes == sqlite3_total_changes64(db) && t->id < INT64_MAX &&
-           sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE && t->version == file_version(db);
+    return t->known && t->changes == sqlite3_total_changes64(db);
 }
 
 static bool same_session(const tail *t, alineo_span name, alineo_span sandbox_id)
@@ -30,20 +21,31 @@ bool tail_allows(const tail *t, alineo_span name, alineo_span sandbox_id, int64_
     return t->latest_known && now >= t->latest && same_session(t, name, sandbox_id);
 }
 
-void tail_note(tail *t, sqlite3 *db, bool held, bool latest, alineo_span name,
-               alineo_span sandbox_id, sqlite3_int64 id, int64_t ts)
+/* Has the cache's table join the write transaction, where one is open: it then
+ * clears tail.known at its end (cache.c). */
+static bool join_transaction(call *c)
 {
+    sqlite3_stmt *statement = NULL;
+    bool joined = false;
+
+    if (sqlite3_txn_state(c->ledger->db, "main") != SQLITE_TXN_WRITE)
+        return false;
+    /* Never kept: a statement over the cache's own table would hold the table,
+     * and the table the statement, past the end of the connection. */
+    if (call_take(c, SQL_JOIN_TRANSACTION, &statement) == ALINEO_OK)
+        joined = sqlite3_step(statement) == SQLITE_DONE;
+    (void)sqlite3_finalize(statement);
+    return joined;
+}
+
+void tail_note(call *c, bool held, bool latest, alineo_span name, alineo_span sandbox_id,
+               sqlite3_int64 id, int64_t ts)
+{
+    tail *t = &c->ledger->tail;
     bool same = held && t->latest_known && same_session(t, name, sandbox_id);
 
-    /* What held before holds on: the lock was never let go. Outside a
-     * transaction it is gone by now. */
-    if (!held) {
-        t->known = sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE;
-        if (!t->known)
-            return;
-        t->version = file_version(db);
-    }
-    t->changes = sqlite3_total_changes64(db);
+    t->known = held || join_transaction(c);
+    t->changes = sqlite3_total_changes64(c->ledger->db);
     t->id = id;
     t->latest_known = same || latest;
     if (same) {

@@ -5,8 +5,8 @@
  * highest rows may have been deleted), and what is the session's latest ts.
  * Asked by SQL they cost a third of the append. Inside a write transaction
  * nobody else can change the answers, so the connection keeps them from one
- * append to the next, for as long as it holds the lock and has changed nothing
- * else.
+ * append to the next while it changes nothing else. The cache's virtual table
+ * joins the transaction, and so hears when that ends or is rolled back in part.
  */
 #ifndef ALINEO_SQLITE_TAIL_H
 #define ALINEO_SQLITE_TAIL_H
@@ -21,8 +21,7 @@
 
 typedef struct tail {
     bool known;            /* the last append left what follows */
-    unsigned version;      /* of the file: moves when others write to it */
-    sqlite3_int64 changes; /* this connection's, all told */
+    sqlite3_int64 changes; /* this connection's, all told, right after it */
     sqlite3_int64 id;      /* of that append: the highest there is */
     bool latest_known;
     int64_t latest; /* ts of the session below */
@@ -30,14 +29,16 @@ typedef struct tail {
     char session[2 * ALINEO_NAME_BYTES + 1]; /* name, NUL, sandbox_id */
 } tail;
 
-/* Whether the next id is tail->id + 1. */
+struct call;
+
+/* Whether no id was given out or deleted since the append that tail->id is of. */
 bool tail_holds(const tail *t, sqlite3 *db);
 /* Whether `now` is no less than the session's latest ts, given that the tail
- * holds. A rolled back savepoint may have lowered that, never raised it. */
+ * holds. */
 bool tail_allows(const tail *t, alineo_span name, alineo_span sandbox_id, int64_t now);
 /* Notes an append that was stored. `held`: the tail held before it; `latest`:
  * its ts is the session's latest. */
-void tail_note(tail *t, sqlite3 *db, bool held, bool latest, alineo_span name,
-               alineo_span sandbox_id, sqlite3_int64 id, int64_t ts);
+void tail_note(struct call *c, bool held, bool latest, alineo_span name, alineo_span sandbox_id,
+               sqlite3_int64 id, int64_t ts);
 
 #endif

@@ -79,6 +79,10 @@ $(BUILD)/tests/core/test_%: $(BUILD)/tests/core/test_%.o $(BUILD)/tests/core/sup
 $(BUILD)/tests/sqlite/test_%: $(BUILD)/tests/sqlite/test_%.o $(BUILD)/tests/sqlite/support.o
 	$(CC) $(SANITIZE) $^ -lsqlite3 -lcmocka -lpthread -o $@
 
+# The one test that looks inside: it explains the statements themselves.
+$(BUILD)/tests/sqlite/test_plans: $(BUILD)/sqlite_ext/statements.o
+$(BUILD)/tests/sqlite/test_plans.o: TEST_FLAGS += -Isqlite_ext
+
 .SECONDARY:
 
 .PHONY: check check-packages check-c check-core-alone check-docs demo

@@ -13,7 +13,6 @@
 
 .DEFAULT_GOAL := alineo.so
 
-CC         ?= gcc
 BUILD      ?= build
 CFLAGS     ?= -O2 -g
 PREFIX     ?= /usr
@@ -24,7 +23,7 @@ PYTHON     ?= /usr/bin/python3
 
 BUILD_PACKAGES    := gcc libc6-dev libsqlite3-dev
 DEMO_PACKAGES     := $(BUILD_PACKAGES) sqlite3 python3
-CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang
+CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ nodejs npm
 VALGRIND_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev valgrind
 
 # --- the core and alineo.so ---------------------------------------------------
@@ -85,10 +84,11 @@ $(BUILD)/tests/sqlite/test_plans.o: TEST_FLAGS += -Isqlite_ext
 
 .SECONDARY:
 
-.PHONY: check check-packages check-c check-core-alone check-docs demo
+.PHONY: check check-packages check-c check-core-alone check-conformance check-docs demo
 check: check-packages
 	@$(MAKE) --no-print-directory check-core-alone
 	@$(MAKE) --no-print-directory check-c
+	@$(MAKE) --no-print-directory check-conformance
 	@$(MAKE) --no-print-directory check-docs
 
 check-packages:
@@ -105,7 +105,11 @@ check-c: $(BUILD)/alineo.so $(CORE_TESTS) $(SQLITE_TESTS)
 	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(CORE_TESTS) $(SQLITE_TESTS)
 
 check-docs: alineo.so
-	ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/run_examples.py
+	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/check_documents.py
+	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/run_examples.py --node $(BUILD)/node
+
+check-conformance: alineo.so
+	@$(PYTHON) tests/conformance/run.py --sqlite alineo.so
 
 .PHONY: check-asan check-valgrind
 check-asan: SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -59,9 +59,16 @@ bool alineo_fields_unwrap(alineo_fields_reader *reader, alineo_span payload, ali
 {
     alineo_scan scan;
     alineo_value value;
+    size_t first_byte = 0;
 
+    /* Hardly any payload is a string, which its first byte tells. */
+    while (first_byte < payload.len && memchr(" \t\r\n", payload.at[first_byte], 4) != NULL)
+        first_byte++;
+    if (first_byte == payload.len || payload.at[first_byte] != '"')
+        return false;
     alineo_scan_init(&scan, payload);
-    if (!alineo_scan_value(&scan, &value) || value.kind != ALINEO_STRING)
+    if (!alineo_scan_value(&scan, &value) || value.kind != ALINEO_STRING ||
+        !alineo_scan_document(&scan))
         return false;
     reader->scratch.len = 0;
     alineo_text_append(&reader->scratch, value.text, value.form);

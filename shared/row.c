@@ -16,6 +16,19 @@ alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, al
     return code == ALINEO_OK ? ALINEO_OK : alineo_fail_memory(error);
 }
 
+alineo_code alineo_row_listed(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
+                              alineo_error *error)
+{
+    alineo_scan scan;
+    alineo_code code = alineo_fields_read(reader, &row->fields, payload, &scan);
+
+    if (code == ALINEO_NO_MEMORY)
+        return alineo_fail_memory(error);
+    if (code == ALINEO_BAD_JSON)
+        alineo_fields_clear(&row->fields);
+    return ALINEO_OK;
+}
+
 const alineo_value *alineo_row_tag(const alineo_fields *fields)
 {
     const alineo_value *tag = alineo_fields_string(fields, ALINEO_FIELD_TAG);

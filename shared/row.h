@@ -18,6 +18,11 @@ typedef struct alineo_row {
 alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
                                alineo_error *error);
 
+/* The same for a function that only lists: a damaged payload has no fields, and
+ * hides no other row. Only ALINEO_NO_MEMORY is an error. */
+alineo_code alineo_row_listed(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
+                              alineo_error *error);
+
 /* The tag of a checkpoint event (0.2 called it name), or NULL. */
 const alineo_value *alineo_row_tag(const alineo_fields *fields);
 /* The command of an exec.started: cmd, else command, else code; or NULL. */

@@ -60,6 +60,8 @@ static alineo_code store(call *c, append *a)
     tail *t = &c->ledger->tail;
     bool held = tail_holds(t, c->ledger->db);
 
+    if (!held)
+        tail_join(c);
     a->ts = entry->ts.given ? entry->ts.value : now_ms();
     bool ts_known = entry->ts.given || (held && tail_allows(t, entry->name, entry->sandbox_id, a->ts));
     statement_id id = !ts_known ? SQL_APPEND_NOW : held ? SQL_APPEND_NEXT : SQL_APPEND;

@@ -225,7 +225,14 @@ void append_batch_function(sqlite3_context *context, int argc, sqlite3_value **a
     (void)argc;
     call_init(&c, sqlite3_user_data(context), "alineo_append_batch");
     a.call = &c;
-    alineo_code code = call_text(&c, "entries", argv[0], &a.text);
+    alineo_code code = ALINEO_OK;
+    /* readfile() gives a blob: its bytes are taken for text, and checked. */
+    if (sqlite3_value_type(argv[0]) == SQLITE_BLOB)
+        a.text = (alineo_span){sqlite3_value_blob(argv[0]), (size_t)sqlite3_value_bytes(argv[0])};
+    else
+        code = call_text(&c, "entries", argv[0], &a.text);
+    if (code == ALINEO_OK && a.text.at == NULL && sqlite3_value_type(argv[0]) != SQLITE_NULL)
+        a.text.at = "";
     if (code == ALINEO_OK && a.text.at == NULL)
         code = alineo_fail(&c.error, ALINEO_BAD_ARGUMENT, "entries must not be NULL");
     if (code == ALINEO_OK)

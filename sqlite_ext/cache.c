@@ -39,7 +39,7 @@ static int cache_disconnect(sqlite3_vtab *table)
     for (int i = 0; i < SQL_COUNT; i++)
         (void)sqlite3_finalize(s->kept[i]);
     s->ledger->cache = NULL;
-    s->ledger->tail.known = false;
+    s->ledger->tail.known = s->ledger->tail.joined = false;
     sqlite3_free(s);
     return SQLITE_OK;
 }
@@ -98,9 +98,9 @@ static int cache_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 
 static int cache_update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
 {
-    (void)table, (void)argc, (void)argv;
-    *rowid = 0;
-    return SQLITE_OK;
+    (void)argc, (void)argv, (void)rowid;
+    table->zErrMsg = sqlite3_mprintf("alineo_statements is the extension's own");
+    return SQLITE_READONLY;
 }
 
 static int cache_begin(sqlite3_vtab *table)
@@ -109,10 +109,11 @@ static int cache_begin(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* The transaction has ended, or an end of it was rolled back. */
-static int cache_forget(sqlite3_vtab *table)
+static int cache_end(sqlite3_vtab *table)
 {
-    ((statements *)table)->ledger->tail.known = false;
+    tail *t = &((statements *)table)->ledger->tail;
+
+    t->known = t->joined = false;
     return SQLITE_OK;
 }
 
@@ -125,7 +126,8 @@ static int cache_savepoint(sqlite3_vtab *table, int savepoint)
 static int cache_rollback_to(sqlite3_vtab *table, int savepoint)
 {
     (void)savepoint;
-    return cache_forget(table);
+    ((statements *)table)->ledger->tail.known = false;
+    return SQLITE_OK;
 }
 
 const sqlite3_module cache_module = {
@@ -143,8 +145,8 @@ const sqlite3_module cache_module = {
     .xRowid = cache_rowid,
     .xUpdate = cache_update,
     .xBegin = cache_begin,
-    .xCommit = cache_forget,
-    .xRollback = cache_forget,
+    .xCommit = cache_end,
+    .xRollback = cache_end,
     .xSavepoint = cache_savepoint,
     .xRelease = cache_savepoint,
     .xRollbackTo = cache_rollback_to,

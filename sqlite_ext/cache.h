@@ -7,8 +7,8 @@
 #include "ledger.h"
 
 /* The table has no columns of use and no rows. Selecting from it once makes the
- * object; inserting stores nothing but makes it part of the transaction, whose
- * end and rollbacks it then hears of (tail.h). Its user data is the ledger. */
+ * object; deleting from it makes it part of the transaction, whose end and
+ * rollbacks it then hears of (tail.h). Its user data is the ledger. */
 extern const sqlite3_module cache_module;
 
 #define CACHE_TABLE "alineo_statements"

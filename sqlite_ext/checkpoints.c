@@ -1,7 +1,7 @@
 /*
  * checkpoints.c - alineo_list_checkpoints. docs/reference.md.
  */
-#include "store.h"
+#include "row.h"
 #include "tables.h"
 
 enum { SNAPSHOT_ID, TAG, CREATED_AT, COLUMN_COUNT };
@@ -37,9 +37,11 @@ static alineo_code next(table_cursor *base)
     checkpoints_cursor *cursor = (checkpoints_cursor *)base;
     alineo_code code = statement_next(base);
 
-    if (code == ALINEO_OK && !base->done)
-        code = store_row(&base->call, &cursor->reader, cursor->base.statement, &cursor->row);
-    return code;
+    if (code != ALINEO_OK || base->done)
+        return code;
+    cursor->row.ts = sqlite3_column_int64(cursor->base.statement, 1);
+    return alineo_row_listed(&cursor->row, &cursor->reader, column_text(cursor->base.statement, 4),
+                             &base->call.error);
 }
 
 static void column(table_cursor *base, sqlite3_context *context, int column)

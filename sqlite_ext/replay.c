@@ -69,7 +69,7 @@ static void payload_column(sqlite3_stmt *statement, sqlite3_context *context)
         return;
     }
     alineo_fields_reader_init(&reader, &ledger_memory);
-    if (payload.len > 0 && payload.at[0] == '"' && alineo_fields_unwrap(&reader, payload, &inner))
+    if (alineo_fields_unwrap(&reader, payload, &inner))
         payload = inner;
     result_text(context, payload);
     sqlite3_result_subtype(context, JSON_SUBTYPE);

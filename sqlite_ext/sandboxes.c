@@ -28,7 +28,7 @@ enum {
 };
 
 /* What the statements of statements.c (SANDBOXES) return. */
-enum { GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_COUNT, GOT_ID, GOT_PAYLOAD };
+enum { GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_COUNT, GOT_PAYLOAD };
 
 /* Arguments of alineo_list_sandboxes. */
 enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
@@ -145,9 +145,8 @@ static alineo_code next(table_cursor *base)
         alineo_code code = statement_next(base);
         if (code != ALINEO_OK || base->done)
             return code;
-        cursor->row.id = sqlite3_column_int64(statement, GOT_ID);
-        code = alineo_row_payload(&cursor->row, &cursor->reader, column_text(statement, GOT_PAYLOAD),
-                                  &base->call.error);
+        code = alineo_row_listed(&cursor->row, &cursor->reader, column_text(statement, GOT_PAYLOAD),
+                                 &base->call.error);
         if (code == ALINEO_OK && is_listed(cursor))
             break;
         if (cursor->text.failed)

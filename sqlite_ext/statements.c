@@ -27,6 +27,9 @@
 #define INSERT_EVENT                                                                               \
     "INSERT INTO " EVENTS "(id, name, sandbox_id, event, payload, step_idx, branch, error, ts) "
 
+#define ENVIRONMENTS                                                                               \
+    "SELECT name, snapshot_id, image, built_at FROM main.alineo_environments "
+
 #define LATEST_TS "SELECT max(ts) FROM " EVENTS " WHERE " SESSION
 
 /* What a session x has in common with its created event c. */
@@ -38,7 +41,6 @@
     "SELECT c.name, c.sandbox_id, c.ts,"                                                           \
     " (SELECT max(+x.ts) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CLOSED) "),"          \
     " (SELECT count(*) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_COMPLETED) "),"        \
-    " (SELECT min(x.id) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED) ") AS first,"\
     " (SELECT x.payload FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED)              \
     "  ORDER BY +x.id LIMIT 1)"                                                                     \
     " FROM " EVENTS " AS c WHERE c.event IN (" ALINEO_SQL_CREATED ")"                              \
@@ -56,7 +58,8 @@ const char *const statement_sql[SQL_COUNT] = {
 
     [SQL_RENUMBER] = "UPDATE " EVENTS " SET id = ?2 WHERE id = ?1",
 
-    [SQL_JOIN_TRANSACTION] = "INSERT INTO alineo_statements(unused) VALUES (NULL)",
+    /* The table has no rows: all that happens is that it joins. */
+    [SQL_JOIN_TRANSACTION] = "DELETE FROM alineo_statements",
 
     [SQL_APPEND_ENTRIES] =
         INSERT_EVENT "SELECT id, name, sandbox_id, event, payload, step_idx, branch, error, ts"
@@ -69,7 +72,7 @@ const char *const statement_sql[SQL_COUNT] = {
     [SQL_MIGRATE] =
         "UPDATE " EVENTS " AS e SET (event, payload) ="
         " (SELECT m.event, m.payload FROM alineo_migrated(e.event, e.payload) AS m)"
-        " WHERE (e.event NOT GLOB '*.*' OR e.payload GLOB '\"*')"
+        " WHERE (e.event NOT GLOB '*.*' OR ltrim(e.payload, ' ' || char(9, 10, 13)) GLOB '\"*')"
         " AND EXISTS (SELECT 1 FROM alineo_migrated(e.event, e.payload))",
 
     [SQL_DELETE_SANDBOX] = "DELETE FROM " EVENTS " WHERE " SESSION,
@@ -118,9 +121,7 @@ const char *const statement_sql[SQL_COUNT] = {
 
     [SQL_DELETE_ENVIRONMENT] = "DELETE FROM main.alineo_environments WHERE name = ?1",
 
-    [SQL_GET_ENVIRONMENT] =
-        "SELECT name, snapshot_id, image, built_at FROM main.alineo_environments WHERE name = ?1",
+    [SQL_GET_ENVIRONMENT] = ENVIRONMENTS "WHERE name = ?1",
 
-    [SQL_LIST_ENVIRONMENTS] = "SELECT name, snapshot_id, image, built_at"
-                              " FROM main.alineo_environments ORDER BY built_at DESC, name",
+    [SQL_LIST_ENVIRONMENTS] = ENVIRONMENTS "ORDER BY built_at DESC, name",
 };

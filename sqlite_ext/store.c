@@ -27,19 +27,23 @@ static alineo_code store_open(void *context, alineo_query query, alineo_span nam
     return ALINEO_OK;
 }
 
-alineo_code store_row(call *c, alineo_fields_reader *reader, sqlite3_stmt *statement,
-                      alineo_row *row)
+/* Reads the columns of CORE in statements.c. */
+static alineo_code read_columns(store *s, alineo_row *row)
 {
+    sqlite3_stmt *statement = s->statement;
+    alineo_span event = column_text(statement, 3);
+    alineo_span payload = column_text(statement, 4);
+
+    row->name = column_text(statement, 5);
+    row->sandbox_id = column_text(statement, 6);
+    if (event.at == NULL || row->name.at == NULL || row->sandbox_id.at == NULL ||
+        (payload.at == NULL && sqlite3_column_type(statement, 4) != SQLITE_NULL))
+        return alineo_fail_memory(&s->call->error);
     row->id = sqlite3_column_int64(statement, 0);
     row->ts = sqlite3_column_int64(statement, 1);
     row->step_idx = sqlite3_column_int64(statement, 2);
-    alineo_span event = column_text(statement, 3);
-    alineo_span payload = column_text(statement, 4);
-    if (event.at == NULL ||
-        (payload.at == NULL && sqlite3_column_type(statement, 4) != SQLITE_NULL))
-        return alineo_fail_memory(&c->error);
     row->event = alineo_event_of(event);
-    return alineo_row_payload(row, reader, payload, &c->error);
+    return alineo_row_payload(row, &s->reader, payload, &s->call->error);
 }
 
 static alineo_code store_next(void *context, alineo_row *row, bool *found, alineo_error *error)
@@ -53,9 +57,7 @@ static alineo_code store_next(void *context, alineo_row *row, bool *found, aline
         return ALINEO_OK;
     if (rc != SQLITE_ROW)
         return call_failed(s->call, rc);
-    row->name = column_text(s->statement, 5);
-    row->sandbox_id = column_text(s->statement, 6);
-    return store_row(s->call, &s->reader, s->statement, row);
+    return read_columns(s, row);
 }
 
 /* One run of a query whose rows pass through alineo_visit. */

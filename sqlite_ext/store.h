@@ -19,11 +19,6 @@ typedef struct store {
 void store_init(store *s, call *c);
 void store_free(store *s);
 
-/* Reads columns 0 to 4 of a statement (id, ts, step_idx, event, payload) into a
- * row that lives until the next step. */
-alineo_code store_row(call *c, alineo_fields_reader *reader, sqlite3_stmt *statement,
-                      alineo_row *row);
-
 /* alineo_visit(scan, id, ts, step_idx, event, payload): hands a row that passes
  * through a query of the store to the core. For store.c alone: its first
  * argument is a pointer that only that file can make. */

@@ -21,21 +21,22 @@ bool tail_allows(const tail *t, alineo_span name, alineo_span sandbox_id, int64_
     return t->latest_known && now >= t->latest && same_session(t, name, sandbox_id);
 }
 
-/* Has the cache's table join the write transaction, where one is open: it then
- * clears tail.known at its end (cache.c). */
-static bool join_transaction(call *c)
+void tail_join(call *c)
 {
+    tail *t = &c->ledger->tail;
+    sqlite3 *db = c->ledger->db;
     sqlite3_stmt *statement = NULL;
-    bool joined = false;
 
-    if (sqlite3_txn_state(c->ledger->db, "main") != SQLITE_TXN_WRITE)
-        return false;
+    t->known = false;
+    if (t->joined || (sqlite3_get_autocommit(db) &&
+                      sqlite3_txn_state(db, "main") != SQLITE_TXN_WRITE))
+        return;
     /* Never kept: a statement over the cache's own table would hold the table,
      * and the table the statement, past the end of the connection. */
-    if (call_take(c, SQL_JOIN_TRANSACTION, &statement) == ALINEO_OK)
-        joined = sqlite3_step(statement) == SQLITE_DONE;
+    if (sqlite3_prepare_v2(db, statement_sql[SQL_JOIN_TRANSACTION], -1, &statement, NULL) ==
+        SQLITE_OK)
+        t->joined = sqlite3_step(statement) == SQLITE_DONE;
     (void)sqlite3_finalize(statement);
-    return joined;
 }
 
 void tail_note(call *c, bool held, bool latest, alineo_span name, alineo_span sandbox_id,
@@ -44,7 +45,7 @@ void tail_note(call *c, bool held, bool latest, alineo_span name, alineo_span sa
     tail *t = &c->ledger->tail;
     bool same = held && t->latest_known && same_session(t, name, sandbox_id);
 
-    t->known = held || join_transaction(c);
+    t->known = held || (t->joined && sqlite3_txn_state(c->ledger->db, "main") == SQLITE_TXN_WRITE);
     t->changes = sqlite3_total_changes64(c->ledger->db);
     t->id = id;
     t->latest_known = same || latest;

@@ -7,22 +7,14 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 static void *resize(void *context, void *block, size_t size)
 {
     /* Where the core works long on one text, this is where it can be stopped. */
     CHECK_FOR_INTERRUPTS();
-    if (size > MaxAllocHugeSize)
-        return NULL;
-    if (block == NULL)
-        return MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-#if PG_VERSION_NUM >= 160000
-    return repalloc_extended(block, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-#else
-    return repalloc_huge(block, size);
-#endif
+    /* Does not return without memory: the server's own error says more. */
+    return block == NULL ? MemoryContextAllocHuge(context, size) : repalloc_huge(block, size);
 }
 
 static void release(void *context, void *block)
@@ -87,14 +79,19 @@ void alineo_report(const alineo_error *error)
     pg_unreachable();
 }
 
+void alineo_require_memory(const alineo_buffer *buffer)
+{
+    if (buffer->failed)
+        ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+}
+
 void alineo_require_utf8(void)
 {
     if (GetDatabaseEncoding() != PG_UTF8)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("alineo_ledger needs a database with encoding UTF8, this one has %s",
-                        GetDatabaseEncodingName()),
-                 errhint("Create a database with ENCODING 'UTF8' TEMPLATE template0.")));
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("alineo_ledger needs a database with encoding UTF8, this one has %s",
+                               GetDatabaseEncodingName()),
+                        errhint("Create a database with ENCODING 'UTF8' TEMPLATE template0.")));
 }
 
 alineo_span alineo_text_span(Datum text)
@@ -123,9 +120,9 @@ Datum alineo_text_datum(alineo_span text)
     return PointerGetDatum(cstring_to_text_with_len(text.at, (int)text.len));
 }
 
-void alineo_varlena_begin(alineo_buffer *buffer, const alineo_memory *memory)
+void alineo_varlena_begin(alineo_buffer *buffer)
 {
-    alineo_buffer_init(buffer, memory);
+    buffer->len = 0;
     if (alineo_buffer_reserve(buffer, VARHDRSZ) != NULL)
         buffer->len = VARHDRSZ;
 }
@@ -144,8 +141,8 @@ Datum alineo_varlena_end(alineo_call *call, alineo_buffer *buffer, const char *w
 
 int64 alineo_now(void)
 {
-    int64 microseconds = GetCurrentTimestamp() +
-                         (int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+    int64 microseconds =
+        GetCurrentTimestamp() + (int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
 
     return microseconds / 1000;
 }

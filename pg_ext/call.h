@@ -35,6 +35,8 @@ static inline void alineo_require(const alineo_error *error, alineo_code code)
         alineo_report(error);
 }
 
+/* Raises an error where a buffer could not grow. */
+void alineo_require_memory(const alineo_buffer *buffer);
 /* Raises an error in a database whose encoding is not UTF8. */
 void alineo_require_utf8(void);
 
@@ -47,7 +49,7 @@ alineo_span alineo_text_span(Datum text);
 Datum alineo_text_datum(alineo_span text);
 /* A varlena made of a buffer that was started by alineo_varlena_begin, or an
  * error that names `what` where it is larger than the server can hold. */
-void alineo_varlena_begin(alineo_buffer *buffer, const alineo_memory *memory);
+void alineo_varlena_begin(alineo_buffer *buffer);
 Datum alineo_varlena_end(alineo_call *call, alineo_buffer *buffer, const char *what);
 
 /* Unix time in milliseconds. */

@@ -9,7 +9,6 @@
 
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "call.h"
 
@@ -71,28 +70,36 @@ SPIPlanPtr alineo_ledger_plan(alineo_ledger *ledger, alineo_statement statement)
     return plan;
 }
 
-uint64 alineo_ledger_write(alineo_ledger *ledger, alineo_statement statement, Datum *values,
-                           const char *nulls)
+/* SPI leaves another memory context current than it found. */
+static void execute(alineo_ledger *ledger, alineo_statement statement, Datum *values,
+                    const char *nulls, bool read_only, long limit)
 {
-    int result = SPI_execute_plan(alineo_ledger_plan(ledger, statement), values, nulls, false, 0);
+    MemoryContext before = CurrentMemoryContext;
+    int result =
+        SPI_execute_plan(alineo_ledger_plan(ledger, statement), values, nulls, read_only, limit);
 
     if (result < 0)
         elog(ERROR, "statement failed: %s", SPI_result_code_string(result));
+    MemoryContextSwitchTo(before);
+}
+
+uint64 alineo_ledger_write(alineo_ledger *ledger, alineo_statement statement, Datum *values,
+                           const char *nulls)
+{
+    execute(ledger, statement, values, nulls, false, 0);
     return SPI_processed;
 }
 
 bool alineo_ledger_ask(alineo_ledger *ledger, alineo_statement statement, Datum *values,
-                       bool read_only, int64 *answer)
+                       const char *nulls, bool read_only, int64 *answer)
 {
-    int result = SPI_execute_plan(alineo_ledger_plan(ledger, statement), values, NULL, read_only, 1);
     bool null = true;
 
-    if (result < 0)
-        elog(ERROR, "statement failed: %s", SPI_result_code_string(result));
+    execute(ledger, statement, values, nulls, read_only, 1);
     /* A rule or trigger may leave nothing to return. */
     if (SPI_tuptable != NULL && SPI_processed > 0)
-        *answer = DatumGetInt64(
-            SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+        *answer =
+            DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
     SPI_freetuptable(SPI_tuptable);
     return !null;
 }

@@ -33,6 +33,6 @@ uint64 alineo_ledger_write(alineo_ledger *ledger, alineo_statement statement, Da
                            const char *nulls);
 /* Asks for one integer; false where there is none. */
 bool alineo_ledger_ask(alineo_ledger *ledger, alineo_statement statement, Datum *values,
-                       bool read_only, int64 *answer);
+                       const char *nulls, bool read_only, int64 *answer);
 
 #endif

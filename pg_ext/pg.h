@@ -8,12 +8,18 @@
 #include "postgres.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 /* Declares the C function behind an SQL function and exports it. The names
  * are part of released scripts: none is ever removed. */
+#define ALINEO_EXPORT __attribute__((visibility("default")))
 #define ALINEO_SQL_FUNCTION(name)                                                                  \
-    _Pragma("GCC visibility push(default)") PG_FUNCTION_INFO_V1(name);                             \
-    Datum name(PG_FUNCTION_ARGS);                                                                  \
-    _Pragma("GCC visibility pop") extern int alineo_pg_unused
+    extern ALINEO_EXPORT Datum name(PG_FUNCTION_ARGS);                                             \
+    extern ALINEO_EXPORT const Pg_finfo_record *pg_finfo_##name(void);                             \
+    PG_FUNCTION_INFO_V1(name)
 
 #endif

@@ -44,6 +44,20 @@ typedef struct alineo_statement_text {
 
 extern const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT];
 
+/* Columns of every statement that reads events. */
+enum {
+    ALINEO_COLUMN_ID,
+    ALINEO_COLUMN_SANDBOX_ID,
+    ALINEO_COLUMN_NAME,
+    ALINEO_COLUMN_STEP_IDX,
+    ALINEO_COLUMN_BRANCH,
+    ALINEO_COLUMN_EVENT,
+    ALINEO_COLUMN_PAYLOAD,
+    ALINEO_COLUMN_ERROR,
+    ALINEO_COLUMN_TS,
+    ALINEO_COLUMNS
+};
+
 /* The rows that ALINEO_APPEND_ROWS and ALINEO_MIGRATE read: a tuplestore that
  * the caller registers with SPI under these names. */
 #define ALINEO_ENTRIES_NAME   "alineo_entries"

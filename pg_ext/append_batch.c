@@ -1,0 +1,225 @@
+/*
+ * append_batch.c - alineo_append_batch. docs/reference.md.
+ *
+ * Entries are decoded into a tuplestore, and one INSERT ... SELECT at a time
+ * takes them from it, some thousands at once. The tuplestore is known to that
+ * statement by name only (an ephemeral relation, as a trigger's transition
+ * table is). It is all one statement of the caller's: an entry at fault undoes
+ * everything before it.
+ */
+#include "payload.h"
+#include "schema.h"
+
+#include "catalog/pg_type.h"
+#include "utils/fmgrprotos.h"
+#include "utils/queryenvironment.h"
+#include "utils/tuplestore.h"
+
+#include "../shared/batch.h"
+#include "../shared/map.h"
+
+ALINEO_SQL_FUNCTION(alineo_sql_append_batch);
+ALINEO_SQL_FUNCTION(alineo_sql_append_batch_jsonb);
+
+/* Rows are inserted when they are so many, or before the tuplestore would
+ * spill to disk. */
+enum { CHUNK_ROWS = 10000, ROWS_BETWEEN_RESETS = 64 };
+
+enum { NAME, SANDBOX_ID, EVENT, PAYLOAD, STEP_IDX, BRANCH, ERROR_TEXT, TS, COLUMNS };
+
+typedef struct append_batch {
+    alineo_call *call;
+    TupleDesc type;
+    EphemeralNamedRelationData relation;
+    Tuplestorestate *rows;
+    uint64 waiting; /* rows in the tuplestore, */
+    size_t bytes;   /* and about how large they are */
+    int64 appended;
+    alineo_map sessions;  /* index into latest plus 1 */
+    alineo_buffer latest; /* of int64: the latest ts of each session */
+    alineo_buffer key;
+    alineo_buffer scratch;
+    MemoryContext row; /* what one row needs */
+} append_batch;
+
+static TupleDesc row_type(void)
+{
+    TupleDesc type = CreateTemplateTupleDesc(COLUMNS);
+
+    TupleDescInitEntry(type, NAME + 1, "name", TEXTOID, -1, 0);
+    TupleDescInitEntry(type, SANDBOX_ID + 1, "sandbox_id", TEXTOID, -1, 0);
+    TupleDescInitEntry(type, EVENT + 1, "event", TEXTOID, -1, 0);
+    TupleDescInitEntry(type, PAYLOAD + 1, "payload", JSONBOID, -1, 0);
+    TupleDescInitEntry(type, STEP_IDX + 1, "step_idx", INT4OID, -1, 0);
+    TupleDescInitEntry(type, BRANCH + 1, "branch", INT4OID, -1, 0);
+    TupleDescInitEntry(type, ERROR_TEXT + 1, "error", TEXTOID, -1, 0);
+    TupleDescInitEntry(type, TS + 1, "ts", INT8OID, -1, 0);
+    return type;
+}
+
+static void start_rows(append_batch *batch)
+{
+    MemoryContext before = MemoryContextSwitchTo(batch->call->context);
+
+    batch->rows = tuplestore_begin_heap(false, false, work_mem);
+    batch->relation.reldata = batch->rows;
+    MemoryContextSwitchTo(before);
+}
+
+static void start(append_batch *batch, alineo_call *call)
+{
+    MemoryContext before = MemoryContextSwitchTo(call->context);
+
+    memset(batch, 0, sizeof *batch);
+    batch->call = call;
+    batch->type = row_type();
+    start_rows(batch);
+    alineo_map_init(&batch->sessions, &call->memory);
+    alineo_buffer_init(&batch->latest, &call->memory);
+    alineo_buffer_init(&batch->key, &call->memory);
+    alineo_buffer_init(&batch->scratch, &call->memory);
+    batch->row = AllocSetContextCreate(call->context, "alineo row", ALLOCSET_DEFAULT_SIZES);
+    batch->relation.md.name = pstrdup(ALINEO_ENTRIES_NAME);
+    batch->relation.md.reliddesc = InvalidOid;
+    batch->relation.md.tupdesc = batch->type;
+    batch->relation.md.enrtype = ENR_NAMED_TUPLESTORE;
+    batch->relation.md.enrtuples = CHUNK_ROWS;
+    if (SPI_register_relation(&batch->relation) != SPI_OK_REL_REGISTER)
+        elog(ERROR, "could not register a relation");
+    MemoryContextSwitchTo(before);
+}
+
+static void flush(append_batch *batch)
+{
+    if (batch->waiting == 0)
+        return;
+    batch->appended +=
+        (int64)alineo_ledger_write(batch->call->ledger, ALINEO_APPEND_ROWS, NULL, NULL);
+    /* A scan leaves a read position behind, so each chunk has its own store. */
+    tuplestore_end(batch->rows);
+    start_rows(batch);
+    batch->waiting = 0;
+    batch->bytes = 0;
+}
+
+/* Where the latest ts of an entry's session is noted; made where this is the
+ * first of its session, with what the table knows if that is asked for. */
+static int64 *latest_of(append_batch *batch, const alineo_entry *entry)
+{
+    int64 latest = PG_INT64_MIN;
+
+    batch->key.len = 0;
+    alineo_buffer_put(&batch->key, entry->name.at, entry->name.len);
+    alineo_buffer_byte(&batch->key, '\0'); /* neither can hold one */
+    alineo_buffer_put(&batch->key, entry->sandbox_id.at, entry->sandbox_id.len);
+    size_t *place = alineo_map_at(&batch->sessions, alineo_buffer_span(&batch->key));
+    alineo_require_memory(&batch->key);
+    if (place == NULL)
+        alineo_require(&batch->call->error, alineo_fail_memory(&batch->call->error));
+    if (*place == 0) {
+        Datum values[] = {alineo_text_datum(entry->name), alineo_text_datum(entry->sandbox_id)};
+        (void)alineo_ledger_ask(batch->call->ledger, ALINEO_LATEST_TS, values, NULL, false,
+                                &latest);
+        alineo_buffer_put(&batch->latest, (const char *)&latest, sizeof latest);
+        alineo_require_memory(&batch->latest);
+        *place = batch->latest.len / sizeof latest;
+    }
+    return (int64 *)(void *)batch->latest.at + (*place - 1);
+}
+
+/* The ts to store. An entry without one comes no earlier than those before it
+ * in its session, be they in the table or in this batch. */
+static int64 ts_of(append_batch *batch, const alineo_entry *entry)
+{
+    int64 *latest;
+
+    if (entry->ts.given && batch->latest.len == 0)
+        return entry->ts.value;
+    latest = latest_of(batch, entry);
+    int64 ts = entry->ts.given ? entry->ts.value : alineo_entry_ts(alineo_now(), *latest);
+    if (ts > *latest)
+        *latest = ts;
+    return ts;
+}
+
+static void add(append_batch *batch, const alineo_entry *entry)
+{
+    Datum values[COLUMNS] = {
+        [NAME] = alineo_text_datum(entry->name),
+        [SANDBOX_ID] = alineo_text_datum(entry->sandbox_id),
+        [EVENT] = alineo_text_datum(entry->event),
+        [STEP_IDX] = Int32GetDatum((int32)entry->step_idx.value),
+        [BRANCH] = Int32GetDatum((int32)entry->branch.value),
+    };
+    bool nulls[COLUMNS] = {
+        [PAYLOAD] = entry->payload.at == NULL,
+        [BRANCH] = !entry->branch.given,
+        [ERROR_TEXT] = entry->error.at == NULL,
+    };
+
+    if (!nulls[ERROR_TEXT])
+        values[ERROR_TEXT] = alineo_text_datum(entry->error);
+    if (!nulls[PAYLOAD])
+        values[PAYLOAD] =
+            JsonbPGetDatum(alineo_payload_jsonb(&batch->scratch, entry->payload, entry->special));
+    /* The first entry without a ts makes the rows before it count. */
+    if (!entry->ts.given && batch->latest.len == 0)
+        flush(batch);
+    values[TS] = Int64GetDatum(ts_of(batch, entry));
+    tuplestore_putvalues(batch->rows, batch->type, values, nulls);
+    batch->waiting++;
+    batch->bytes += entry->payload.len + entry->error.len + 256;
+    if (batch->waiting >= CHUNK_ROWS || batch->bytes >= (size_t)work_mem * 1024 / 2)
+        flush(batch);
+}
+
+static Datum append_batch_of(alineo_call *call, alineo_span entries)
+{
+    append_batch batch;
+    alineo_batch reader;
+    alineo_entry entry;
+
+    if (entries.at == NULL)
+        alineo_require(&call->error,
+                       alineo_fail(&call->error, ALINEO_BAD_ARGUMENT, "entries must not be NULL"));
+    alineo_batch_init(&reader, &call->memory, entries);
+    start(&batch, call);
+    MemoryContext before = MemoryContextSwitchTo(batch.row);
+    while (alineo_batch_next(&reader, &entry, &call->error)) {
+        CHECK_FOR_INTERRUPTS();
+        if (reader.count == 1)
+            alineo_schema_need(call, ALINEO_EVENTS_TABLE);
+        add(&batch, &entry);
+        if (reader.count % ROWS_BETWEEN_RESETS == 0)
+            MemoryContextReset(batch.row);
+    }
+    alineo_require(&call->error, call->error.code);
+    flush(&batch);
+    MemoryContextSwitchTo(before);
+    tuplestore_end(batch.rows);
+    alineo_call_end(call);
+    PG_RETURN_INT64(batch.appended);
+}
+
+/* For text and json, which hold the same. */
+Datum alineo_sql_append_batch(PG_FUNCTION_ARGS)
+{
+    alineo_call call;
+
+    alineo_call_begin(&call, fcinfo, "alineo_append_batch");
+    return append_batch_of(&call, alineo_arg_text(fcinfo, 0));
+}
+
+Datum alineo_sql_append_batch_jsonb(PG_FUNCTION_ARGS)
+{
+    alineo_call call;
+    alineo_span entries = {NULL, 0};
+
+    alineo_call_begin(&call, fcinfo, "alineo_append_batch");
+    if (!PG_ARGISNULL(0)) {
+        Jsonb *given = PG_GETARG_JSONB_P(0);
+        entries.at = JsonbToCString(NULL, &given->root, (int)VARSIZE(given));
+        entries.len = strlen(entries.at);
+    }
+    return append_batch_of(&call, entries);
+}

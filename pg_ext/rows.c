@@ -1,0 +1,82 @@
+/*
+ * rows.c - see rows.h.
+ */
+#include "rows.h"
+
+#include "executor/executor.h"
+#include "funcapi.h"
+#include "nodes/execnodes.h"
+
+#include "../shared/vocabulary.h"
+
+void alineo_rows_begin(alineo_rows *rows, FunctionCallInfo fcinfo)
+{
+    ReturnSetInfo *info = (ReturnSetInfo *)fcinfo->resultinfo;
+    MemoryContext before;
+
+    if (info == NULL || !IsA(info, ReturnSetInfo) || (info->allowedModes & SFRM_Materialize) == 0)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("set-valued function called in context that cannot accept a set")));
+    before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
+    if (get_call_result_type(fcinfo, NULL, &rows->type) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    rows->type = BlessTupleDesc(rows->type);
+    rows->store =
+        tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+    info->returnMode = SFRM_Materialize;
+    info->setResult = rows->store;
+    info->setDesc = rows->type;
+    MemoryContextSwitchTo(before);
+}
+
+void alineo_rows_put(alineo_rows *rows, Datum *values, bool *nulls)
+{
+    CHECK_FOR_INTERRUPTS();
+    tuplestore_putvalues(rows->store, rows->type, values, nulls);
+}
+
+void alineo_rows_copy(void *rows, TupleTableSlot *slot)
+{
+    tuplestore_puttupleslot(((alineo_rows *)rows)->store, slot);
+}
+
+void alineo_replay_begin(alineo_replay_rows *replay, alineo_call *call, FunctionCallInfo fcinfo)
+{
+    alineo_rows_begin(&replay->rows, fcinfo);
+    alineo_jsonb_reader_init(&replay->reader, &call->memory, call->context);
+    replay->row = AllocSetContextCreate(call->context, "alineo row", ALLOCSET_DEFAULT_SIZES);
+}
+
+void alineo_replay_row(void *context, TupleTableSlot *slot)
+{
+    alineo_replay_rows *replay = context;
+    Datum values[ALINEO_COLUMNS];
+    bool changed = false;
+
+    slot_getallattrs(slot);
+    MemoryContext before = MemoryContextSwitchTo(replay->row);
+    memcpy(values, slot->tts_values, sizeof values);
+    if (!slot->tts_isnull[ALINEO_COLUMN_EVENT]) {
+        alineo_span stored = alineo_text_span(values[ALINEO_COLUMN_EVENT]);
+        alineo_span current = alineo_event_current(stored);
+        if (current.at != stored.at) {
+            values[ALINEO_COLUMN_EVENT] = alineo_text_datum(current);
+            changed = true;
+        }
+    }
+    if (!slot->tts_isnull[ALINEO_COLUMN_PAYLOAD] &&
+        alineo_jsonb_is_string(values[ALINEO_COLUMN_PAYLOAD])) {
+        Jsonb *payload = DatumGetJsonbP(values[ALINEO_COLUMN_PAYLOAD]);
+        Jsonb *inner = alineo_jsonb_unwrap(&replay->reader, &payload->root);
+        if (inner != NULL) {
+            values[ALINEO_COLUMN_PAYLOAD] = JsonbPGetDatum(inner);
+            changed = true;
+        }
+    }
+    if (changed)
+        tuplestore_putvalues(replay->rows.store, replay->rows.type, values, slot->tts_isnull);
+    else
+        tuplestore_puttupleslot(replay->rows.store, slot);
+    MemoryContextSwitchTo(before);
+    MemoryContextReset(replay->row);
+}

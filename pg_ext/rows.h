@@ -1,0 +1,36 @@
+/*
+ * rows.h - the result of a row function: a tuplestore, which spills to disk
+ * beyond work_mem.
+ */
+#ifndef ALINEO_ROWS_H
+#define ALINEO_ROWS_H
+
+#include "call.h"
+#include "cursor.h"
+#include "jsonb_fields.h"
+#include "utils/tuplestore.h"
+
+typedef struct alineo_rows {
+    Tuplestorestate *store;
+    TupleDesc type;
+} alineo_rows;
+
+/* Makes the result, empty. */
+void alineo_rows_begin(alineo_rows *rows, FunctionCallInfo fcinfo);
+void alineo_rows_put(alineo_rows *rows, Datum *values, bool *nulls);
+
+/* Hands rows of a statement over as they are. */
+void alineo_rows_copy(void *rows, TupleTableSlot *slot);
+
+/* The columns of alineo_replay: hands a row over with the event's current name
+ * and the payload unwrapped. */
+typedef struct alineo_replay_rows {
+    alineo_rows rows;
+    alineo_jsonb_reader reader;
+    MemoryContext row; /* what one row needs */
+} alineo_replay_rows;
+
+void alineo_replay_begin(alineo_replay_rows *replay, alineo_call *call, FunctionCallInfo fcinfo);
+void alineo_replay_row(void *replay, TupleTableSlot *slot);
+
+#endif

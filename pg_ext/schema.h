@@ -1,0 +1,23 @@
+/*
+ * schema.h - the ledger's tables, made where they are missing.
+ */
+#ifndef ALINEO_SCHEMA_H
+#define ALINEO_SCHEMA_H
+
+#include "call.h"
+
+#define ALINEO_EVENTS_TABLE       "alineo_events"
+#define ALINEO_ENVIRONMENTS_TABLE "alineo_environments"
+
+/* Whether a read has anything to look at. */
+static inline bool alineo_schema_has(const alineo_call *call, const char *table)
+{
+    return OidIsValid(alineo_ledger_relation(call->ledger, table));
+}
+
+/* Makes what is missing, where `table` is; for the first write. */
+void alineo_schema_need(alineo_call *call, const char *table);
+/* Makes what is missing, indexes of an adopted ledger included. */
+void alineo_schema_ensure(alineo_call *call);
+
+#endif

@@ -3,6 +3,8 @@
 #
 #   make                  builds alineo.so
 #   make install-sqlite   puts it where `.load alineo` finds it
+#   make pg               builds the PostgreSQL extension (PGXS, PG_CONFIG)
+#   make install          installs it; make installcheck tests what is installed
 #   make demo             shows the ledger at work on recorded sessions
 #   make check            builds everything and passes every test
 #   make check-asan       the C suites under AddressSanitizer and UBSan
@@ -10,6 +12,37 @@
 #   make bench            the ledger's speed, as ratios against plain SQL
 #
 # demo, check* and bench install what they need from Debian (as root).
+
+# PGXS has variables and rules of its own, so what it builds is a part apart of
+# this file, which the targets pg, install, uninstall and installcheck enter.
+ifdef PGXS_PART
+
+PG_CONFIG ?= pg_config
+MODULE_big := alineo_ledger
+OBJS       := $(patsubst %.c,%.o,$(sort $(wildcard shared/*.c pg_ext/*.c)))
+EXTENSION  := alineo_ledger
+DATA       := $(sort $(wildcard sql/*.sql))
+
+# PGXS itself hides symbols only from 16 on. The server's headers come as the
+# system's, so that the warnings are of this code.
+PG_CPPFLAGS := -Ishared -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CFLAGS   := -std=c11 -fvisibility=hidden -Wall -Wextra -Werror -Wno-declaration-after-statement
+
+REGRESS        := schema append batch text replay sandboxes adopt security tables cancel plans
+REGRESS_OPTS   := --inputdir=tests/pg --outputdir=build/regress --encoding=UTF8
+ISOLATION      := first_write writers
+ISOLATION_OPTS := --inputdir=tests/pg --outputdir=build/isolation
+
+override with_llvm := no
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS): $(wildcard shared/*.h pg_ext/*.h)
+installcheck: | build/regress build/isolation
+build/regress build/isolation:
+	mkdir -p $@
+
+else # the rest of this file
 
 .DEFAULT_GOAL := alineo.so
 
@@ -23,7 +56,7 @@ PYTHON     ?= /usr/bin/python3
 
 BUILD_PACKAGES    := gcc libc6-dev libsqlite3-dev
 DEMO_PACKAGES     := $(BUILD_PACKAGES) sqlite3 python3
-CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ nodejs npm
+CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ nodejs npm python3-psycopg2
 VALGRIND_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev valgrind
 
 # --- the core and alineo.so ---------------------------------------------------
@@ -62,6 +95,14 @@ install-sqlite: alineo.so
 uninstall-sqlite:
 	rm -f $(DESTDIR)$(SQLITE_DIR)/alineo.so
 
+# --- the PostgreSQL extension ---------------------------------------------------
+
+.PHONY: pg install uninstall installcheck
+pg: PGXS_TARGET := all
+install uninstall installcheck: PGXS_TARGET = $@
+pg install uninstall installcheck:
+	$(MAKE) PGXS_PART=yes $(PGXS_TARGET)
+
 # --- tests --------------------------------------------------------------------
 
 CORE_TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/core/test_*.c)))
@@ -88,7 +129,7 @@ $(BUILD)/tests/sqlite/test_plans.o: TEST_FLAGS += -Isqlite_ext
 check: check-packages
 	@$(MAKE) --no-print-directory check-core-alone
 	@$(MAKE) --no-print-directory check-c
-	@$(MAKE) --no-print-directory check-conformance
+	@$(MAKE) --no-print-directory check-pg
 	@$(MAKE) --no-print-directory check-docs
 
 check-packages:
@@ -108,8 +149,25 @@ check-docs: alineo.so
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/check_documents.py
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/run_examples.py --node $(BUILD)/node
 
+# On both engines; run with a server that check-pg has started.
+CONFORMANCE_PG = $(if $(PGHOST),--postgres "dbname=$(CONFORMANCE_DB)")
+CONFORMANCE_DB := alineo_conformance
 check-conformance: alineo.so
-	@$(PYTHON) tests/conformance/run.py --sqlite alineo.so
+	@$(PYTHON) tests/conformance/run.py --sqlite alineo.so $(CONFORMANCE_PG)
+
+PG_SHELL_TESTS := $(filter-out %/lib.sh,$(sort $(wildcard tests/pg/shell/*.sh)))
+.PHONY: check-pg check-pg-running
+check-pg:
+	@scripts/postgres packages
+	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)
+	@ALINEO_PG_SETTINGS="-c fsync=off" \
+	  scripts/postgres run $(MAKE) --no-print-directory -s check-pg-running
+
+check-pg-running:
+	@$(MAKE) --no-print-directory installcheck PG_CONFIG=$$(scripts/postgres config)
+	@scripts/run-tests $(PG_SHELL_TESTS)
+	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
+	@$(MAKE) --no-print-directory check-conformance
 
 .PHONY: check-asan check-valgrind
 check-asan: SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -140,7 +198,9 @@ bench:
 	@$(BUILD)/bench/bench_sqlite $(abspath alineo.so)
 
 clean:
-	rm -rf $(BUILD) alineo.so
+	rm -rf $(BUILD) alineo.so alineo_ledger.so shared/*.o pg_ext/*.o
 
 -include $(CORE_OBJ:.o=.d) $(SQLITE_OBJ:.o=.d)
 -include $(wildcard $(BUILD)/tests/*/*.d)
+
+endif

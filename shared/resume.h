@@ -41,7 +41,8 @@ typedef struct alineo_store {
     /* Ends the open query, also after a failed open or next. */
     void (*close)(void *context);
     /* Runs a whole query, a call of `visit` a row; an engine that can do so
-     * faster than by next. NULL: there is no such way. May not return. */
+     * faster than by next, and need not fill in ts for exec.output, which has no
+     * use for it. NULL: there is no such way. May not return. */
     alineo_code (*each)(void *context, alineo_query query, alineo_span name, alineo_span sandbox_id,
                         int64_t before, alineo_visit visit, void *argument, alineo_error *error);
 } alineo_store;

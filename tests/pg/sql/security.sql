@@ -7,7 +7,7 @@ CREATE ROLE alineo_owner;
 CREATE ROLE alineo_writer;
 CREATE ROLE alineo_reader;
 CREATE ROLE alineo_nobody;
-SELECT format('GRANT CREATE ON DATABASE %I TO alineo_owner', current_database()) \gexec
+DO $$BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO alineo_owner', current_database()); END$$;
 -- Not only a superuser can install it.
 SET ROLE alineo_owner;
 CREATE SCHEMA ledger;
@@ -118,5 +118,5 @@ SET client_min_messages = warning;
 DROP EXTENSION alineo_ledger;
 DROP SCHEMA ledger, second, evil CASCADE;
 DROP TABLE alineo_entries, alineo_events;
-SELECT format('REVOKE CREATE ON DATABASE %I FROM alineo_owner', current_database()) \gexec
+DO $$BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM alineo_owner', current_database()); END$$;
 DROP ROLE alineo_owner, alineo_writer, alineo_reader, alineo_nobody;

@@ -56,7 +56,9 @@ PYTHON     ?= /usr/bin/python3
 
 BUILD_PACKAGES    := gcc libc6-dev libsqlite3-dev
 DEMO_PACKAGES     := $(BUILD_PACKAGES) sqlite3 python3
-CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ nodejs npm python3-psycopg2
+CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ python3-psycopg2 $(NODE_PACKAGES)
+# Not where Node.js came from elsewhere: Debian's packages would clash with it.
+NODE_PACKAGES     := $(if $(shell command -v npm),,nodejs npm)
 VALGRIND_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev valgrind
 
 # --- the core and alineo.so ---------------------------------------------------
@@ -84,8 +86,9 @@ $(BUILD)/sqlite_ext/%.o: sqlite_ext/%.c
 $(BUILD)/alineo.so: $(CORE_OBJ) $(SQLITE_OBJ)
 	$(CC) $(SQLITE_LINK) $(LDFLAGS) $(SANITIZE) $^ -lm -o $@
 
+# A new file, never the old one written over: it may be in use.
 alineo.so: $(BUILD)/alineo.so
-	cp $< $@
+	$(INSTALL) -m 755 $< $@
 
 .PHONY: install-sqlite uninstall-sqlite
 install-sqlite: alineo.so
@@ -119,6 +122,16 @@ $(BUILD)/tests/core/test_%: $(BUILD)/tests/core/test_%.o $(BUILD)/tests/core/sup
 $(BUILD)/tests/sqlite/test_%: $(BUILD)/tests/sqlite/test_%.o $(BUILD)/tests/sqlite/support.o
 	$(CC) $(SANITIZE) $^ -lsqlite3 -lcmocka -lpthread -o $@
 
+# The extension as a part of a program.
+COMPILED_IN_OBJ  := $(SQLITE_SRC:%.c=$(BUILD)/compiled_in/%.o)
+COMPILED_IN_TEST := $(BUILD)/tests/compiled_in/test_compiled_in
+$(BUILD)/compiled_in/sqlite_ext/%.o: sqlite_ext/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SQLITE_FLAGS) -DSQLITE_CORE $(CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(COMPILED_IN_TEST): $(COMPILED_IN_TEST).o $(CORE_OBJ) $(COMPILED_IN_OBJ)
+	$(CC) $(SANITIZE) $^ -lsqlite3 -lcmocka -lm -o $@
+
 # The one test that looks inside: it explains the statements themselves.
 $(BUILD)/tests/sqlite/test_plans: $(BUILD)/sqlite_ext/statements.o
 $(BUILD)/tests/sqlite/test_plans.o: TEST_FLAGS += -Isqlite_ext
@@ -142,8 +155,9 @@ check-core-alone:
 	  $$cc -std=c11 $(WARNINGS) -fsyntax-only $$file || exit 1; done; done
 	@echo "the core compiles alone under gcc and clang"
 
-check-c: $(BUILD)/alineo.so $(CORE_TESTS) $(SQLITE_TESTS)
-	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(CORE_TESTS) $(SQLITE_TESTS)
+C_TESTS := $(CORE_TESTS) $(SQLITE_TESTS) $(COMPILED_IN_TEST)
+check-c: $(BUILD)/alineo.so $(C_TESTS)
+	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(C_TESTS)
 
 check-docs: alineo.so
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/check_documents.py
@@ -200,7 +214,7 @@ bench:
 clean:
 	rm -rf $(BUILD) alineo.so alineo_ledger.so shared/*.o pg_ext/*.o
 
--include $(CORE_OBJ:.o=.d) $(SQLITE_OBJ:.o=.d)
+-include $(CORE_OBJ:.o=.d) $(SQLITE_OBJ:.o=.d) $(COMPILED_IN_OBJ:.o=.d)
 -include $(wildcard $(BUILD)/tests/*/*.d)
 
 endif

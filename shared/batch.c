@@ -49,6 +49,10 @@ void alineo_batch_init(alineo_batch *batch, const alineo_memory *memory, alineo_
     alineo_entry_reader_init(&batch->reader, memory);
     for (int i = 0; i < 4; i++)
         alineo_buffer_init(&batch->texts[i], memory);
+    alineo_map_init(&batch->sessions, memory);
+    alineo_buffer_init(&batch->latest, memory);
+    alineo_buffer_init(&batch->session, memory);
+    batch->last = 0;
     batch->count = 0;
     batch->array = false;
 }
@@ -58,6 +62,46 @@ void alineo_batch_free(alineo_batch *batch)
     alineo_entry_reader_free(&batch->reader);
     for (int i = 0; i < 4; i++)
         alineo_buffer_free(&batch->texts[i]);
+    alineo_map_free(&batch->sessions);
+    alineo_buffer_free(&batch->latest);
+    alineo_buffer_free(&batch->session);
+}
+
+/* Whether the session asked for last is this entry's: batches come in runs. */
+static bool is_last_session(const alineo_batch *batch, const alineo_entry *entry)
+{
+    const alineo_buffer *last = &batch->session;
+
+    /* The key has the name, a NUL, which none can hold, and the sandbox_id. */
+    return batch->latest.len > 0 && last->len == entry->name.len + 1 + entry->sandbox_id.len &&
+           memcmp(last->at, entry->name.at, entry->name.len) == 0 &&
+           last->at[entry->name.len] == '\0' &&
+           memcmp(last->at + entry->name.len + 1, entry->sandbox_id.at, entry->sandbox_id.len) == 0;
+}
+
+int64_t *alineo_batch_latest(alineo_batch *batch, const alineo_entry *entry)
+{
+    const int64_t none = INT64_MIN;
+
+    if (!is_last_session(batch, entry)) {
+        batch->session.len = 0;
+        alineo_buffer_put(&batch->session, entry->name.at, entry->name.len);
+        alineo_buffer_byte(&batch->session, '\0');
+        alineo_buffer_put(&batch->session, entry->sandbox_id.at, entry->sandbox_id.len);
+        if (batch->session.failed)
+            return NULL;
+        size_t *place = alineo_map_at(&batch->sessions, alineo_buffer_span(&batch->session));
+        if (place == NULL)
+            return NULL;
+        if (*place == 0) {
+            alineo_buffer_put(&batch->latest, (const char *)&none, sizeof none);
+            if (batch->latest.failed)
+                return NULL;
+            *place = batch->latest.len / sizeof none;
+        }
+        batch->last = *place - 1;
+    }
+    return (int64_t *)(void *)batch->latest.at + batch->last;
 }
 
 static slot slot_of(alineo_span text, bool escaped)

@@ -6,11 +6,16 @@
 #define ALINEO_BATCH_H
 
 #include "entry.h"
+#include "map.h"
 
 typedef struct alineo_batch {
     alineo_scan scan;
     alineo_entry_reader reader;
     alineo_buffer texts[4]; /* decoded name, sandboxId, event and error */
+    alineo_map sessions;    /* index into latest plus 1, by name and sandbox_id */
+    alineo_buffer latest;   /* of int64_t: a ts for each of them */
+    alineo_buffer session;  /* the key of the session asked for last */
+    size_t last;            /* and its index */
     long long count;        /* entries read so far */
     bool array;             /* else one entry a line */
 } alineo_batch;
@@ -23,5 +28,11 @@ void alineo_batch_free(alineo_batch *batch);
  * `error` tells apart (its code) and which names the entry, counted from 0.
  * The entry lives until the next call. */
 bool alineo_batch_next(alineo_batch *batch, alineo_entry *entry, alineo_error *error);
+
+/* Where the latest ts that this batch gave an entry's session is kept, for the
+ * caller to read and to raise; INT64_MIN for a session it has not seen. The
+ * table may not show rows of this batch yet when an entry without a ts comes.
+ * Valid until the next call; NULL where memory ran out. */
+int64_t *alineo_batch_latest(alineo_batch *batch, const alineo_entry *entry);
 
 #endif

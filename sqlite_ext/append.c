@@ -19,24 +19,24 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
 {
     append *a = detail;
     const alineo_entry *entry = &a->entry;
+    bool row;
 
-    bind_text(statement, 1, entry->name);
-    bind_text(statement, 2, entry->sandbox_id);
-    bind_text(statement, 3, entry->event);
-    bind_text(statement, 4, entry->payload);
+    call_bind(c, statement, 1, entry->name);
+    call_bind(c, statement, 2, entry->sandbox_id);
+    call_bind(c, statement, 3, entry->event);
+    call_bind(c, statement, 4, entry->payload);
     (void)sqlite3_bind_int64(statement, 5, entry->step_idx.value);
     if (entry->branch.given)
         (void)sqlite3_bind_int64(statement, 6, entry->branch.value);
-    bind_text(statement, 7, entry->error);
+    call_bind(c, statement, 7, entry->error);
     (void)sqlite3_bind_int64(statement, 8, a->ts);
-    int rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW) {
+    alineo_code code = call_step(c, statement, &row);
+    if (row) {
         a->ts = sqlite3_column_int64(statement, 0);
-        rc = sqlite3_step(statement);
+        code = call_run(c, statement);
     }
-    /* Only at the very end is the row stored: autocommit happens there. */
-    if (rc != SQLITE_DONE)
-        return call_failed(c, rc);
+    if (code != ALINEO_OK)
+        return code;
     a->id = sqlite3_last_insert_rowid(c->ledger->db);
     return ALINEO_OK;
 }

@@ -95,19 +95,40 @@ static int entries_close(sqlite3_vtab_cursor *cursor)
 static alineo_code ask(call *c, statement_id id, const alineo_entry *session, int64_t *value)
 {
     sqlite3_stmt *statement = NULL;
+    bool row = false;
     alineo_code code = call_take(c, id, &statement);
 
     if (code == ALINEO_OK && session != NULL) {
-        bind_text(statement, 1, session->name);
-        bind_text(statement, 2, session->sandbox_id);
+        call_bind(c, statement, 1, session->name);
+        call_bind(c, statement, 2, session->sandbox_id);
     }
-    int rc = code == ALINEO_OK ? sqlite3_step(statement) : SQLITE_DONE;
-    if (rc == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+    if (code == ALINEO_OK)
+        code = call_step(c, statement, &row);
+    if (row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
         *value = sqlite3_column_int64(statement, 0);
-    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        code = call_failed(c, rc);
     ledger_give(c->ledger, id, statement);
     return code;
+}
+
+/* Gives an entry without a ts one: now, but not below its session's latest, be
+ * that in the table or in this batch. */
+static alineo_code settle_ts(append_batch *a, alineo_entry *entry)
+{
+    int64_t *latest = alineo_batch_latest(&a->batch, entry);
+    int64_t stored = 0;
+
+    if (latest == NULL)
+        return alineo_fail_memory(&a->call->error);
+    if (!entry->ts.given) {
+        alineo_code code = ask(a->call, SQL_LATEST_TS, entry, &stored);
+        if (code != ALINEO_OK)
+            return code;
+        stored = *latest > stored ? *latest : stored;
+        entry->ts = (alineo_integer){true, true, alineo_entry_ts(now_ms(), stored)};
+    }
+    if (entry->ts.value > *latest)
+        *latest = entry->ts.value;
+    return ALINEO_OK;
 }
 
 static int entries_next(sqlite3_vtab_cursor *cursor)
@@ -118,12 +139,8 @@ static int entries_next(sqlite3_vtab_cursor *cursor)
     e->done = !alineo_batch_next(&e->append->batch, &e->entry, &c->error);
     if (e->append->batch.count > 1)
         e->free_id = 0;
-    if (!e->done && !e->entry.ts.given) {
-        /* Also entries of this batch count, which are rows already. */
-        int64_t latest = 0;
-        if (ask(c, SQL_LATEST_TS, &e->entry, &latest) == ALINEO_OK)
-            e->entry.ts = (alineo_integer){true, true, alineo_entry_ts(now_ms(), latest)};
-    }
+    if (!e->done)
+        (void)settle_ts(e->append, &e->entry);
     return c->error.code == ALINEO_OK ? SQLITE_OK : call_report_table(c, cursor->pVtab);
 }
 
@@ -207,11 +224,8 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
 
     alineo_batch_init(&a->batch, &ledger_memory, a->text);
     (void)sqlite3_bind_pointer(statement, 1, a, POINTER_TYPE, NULL);
-    int rc = sqlite3_step(statement);
-    alineo_code code = ALINEO_OK;
-    /* An entry at fault has said so itself, in words of ours. */
-    if (rc != SQLITE_DONE)
-        code = c->error.code != ALINEO_OK ? c->error.code : call_failed(c, rc);
+    /* An entry at fault has said so itself, in words of ours, which stay. */
+    alineo_code code = call_run(c, statement);
     a->appended = a->batch.count;
     alineo_batch_free(&a->batch);
     return code;

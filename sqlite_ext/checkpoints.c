@@ -27,8 +27,8 @@ static alineo_code start(table_cursor *base)
     alineo_fields_reader_init(&cursor->reader, &ledger_memory);
     alineo_buffer_init(&cursor->text, &ledger_memory);
     cursor->open = true;
-    bind_text(cursor->base.statement, 1, name);
-    bind_text(cursor->base.statement, 2, sandbox_id);
+    call_bind(&base->call, cursor->base.statement, 1, name);
+    call_bind(&base->call, cursor->base.statement, 2, sandbox_id);
     return ALINEO_OK;
 }
 
@@ -83,5 +83,6 @@ const table_function list_checkpoints_table = {
     .start = start,
     .next = next,
     .column = column,
+    .rowid = statement_rowid,
     .stop = stop,
 };

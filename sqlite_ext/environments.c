@@ -19,9 +19,9 @@ static alineo_code save(call *c, sqlite3_stmt *statement, void *detail)
 {
     environment *e = detail;
 
-    bind_text(statement, 1, e->name);
-    bind_text(statement, 2, e->snapshot_id);
-    bind_text(statement, 3, e->image);
+    call_bind(c, statement, 1, e->name);
+    call_bind(c, statement, 2, e->snapshot_id);
+    call_bind(c, statement, 3, e->image);
     (void)sqlite3_bind_int64(statement, 4, e->built_at.given ? e->built_at.value : now_ms());
     return call_run(c, statement);
 }
@@ -48,11 +48,13 @@ void save_environment_function(sqlite3_context *context, int argc, sqlite3_value
         code = check_text(&c, "image", argv[2], 0, &e.image);
     if (code == ALINEO_OK)
         code = alineo_check_integer(&c.error, "built_at", e.built_at, 0, INT64_MAX);
-    if (code == ALINEO_OK)
-        code = schema_run(&c, SQL_SAVE_ENVIRONMENT, save, &e);
-    if (code == ALINEO_OK)
+    /* The answer is given first: where that lacks memory SQLite runs nothing
+     * more, and once the row is stored nothing may fail. */
+    if (code == ALINEO_OK) {
         result_text(context, e.name);
-    else
+        code = schema_run(&c, SQL_SAVE_ENVIRONMENT, save, &e);
+    }
+    if (code != ALINEO_OK)
         call_report(&c, context);
 }
 
@@ -60,7 +62,7 @@ static alineo_code delete(call *c, sqlite3_stmt *statement, void *detail)
 {
     environment *e = detail;
 
-    bind_text(statement, 1, e->name);
+    call_bind(c, statement, 1, e->name);
     alineo_code code = call_run(c, statement);
     e->changed = sqlite3_changes(c->ledger->db);
     return code;
@@ -91,7 +93,7 @@ static alineo_code get_start(table_cursor *base)
     if (code == ALINEO_OK)
         code = statement_start(cursor, "alineo_environments", SQL_GET_ENVIRONMENT);
     if (code == ALINEO_OK && !base->done)
-        bind_text(cursor->statement, 1, name);
+        call_bind(&base->call, cursor->statement, 1, name);
     return code;
 }
 
@@ -107,6 +109,18 @@ static void column(table_cursor *base, sqlite3_context *context, int column)
     sqlite3_result_value(context, sqlite3_column_value(statement, column));
 }
 
+/* The name tells a row from others, and is text; so is its hash. */
+static sqlite3_int64 rowid(table_cursor *base)
+{
+    sqlite3_stmt *statement = ((statement_cursor *)base)->statement;
+    alineo_span name = column_text(statement, NAME);
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ (unsigned char)name.at[i]) * UINT64_C(0x100000001B3);
+    return (sqlite3_int64)hash;
+}
+
 const table_function get_environment_table = {
     .name = "alineo_get_environment",
     .columns = ENVIRONMENT_COLUMNS,
@@ -117,6 +131,7 @@ const table_function get_environment_table = {
     .start = get_start,
     .next = statement_next,
     .column = column,
+    .rowid = rowid,
     .stop = statement_stop,
 };
 
@@ -131,5 +146,6 @@ const table_function list_environments_table = {
     .start = list_start,
     .next = statement_next,
     .column = column,
+    .rowid = rowid,
     .stop = statement_stop,
 };

@@ -115,6 +115,11 @@ static void column(table_cursor *base, sqlite3_context *context, int column)
     }
 }
 
+static sqlite3_int64 rowid(table_cursor *base)
+{
+    return table_hash(base, ((execs_cursor *)base)->seq);
+}
+
 static void stop(table_cursor *base)
 {
     execs_cursor *cursor = (execs_cursor *)base;
@@ -139,6 +144,7 @@ const table_function replay_cache_table = {
     .start = replay_cache_start,
     .next = next,
     .column = column,
+    .rowid = rowid,
     .stop = stop,
 };
 
@@ -154,5 +160,6 @@ const table_function execs_table = {
     .start = execs_start,
     .next = next,
     .column = column,
+    .rowid = rowid,
     .stop = stop,
 };

@@ -57,6 +57,9 @@ void call_init(call *c, ledger *l, const char *function)
 
 alineo_code call_failed(call *c, int rc)
 {
+    /* Of several errors the first is the cause. */
+    if (c->error.code != ALINEO_OK)
+        return c->error.code;
     if (rc == SQLITE_NOMEM)
         return alineo_fail_memory(&c->error);
     /* The connection knows more than the bare code, of a failure of its own. */
@@ -94,20 +97,47 @@ int call_report_table(const call *c, sqlite3_vtab *table)
     return sqlite_code(c);
 }
 
-alineo_code call_run(call *c, sqlite3_stmt *statement)
+void call_bind(call *c, sqlite3_stmt *statement, int parameter, alineo_span text)
 {
-    /* To the very end: autocommit happens there, and only then is it true. */
-    int rc = sqlite3_step(statement);
+    /* In a database that is not UTF-8 this converts, and may lack memory. */
+    int rc = text.at == NULL ? sqlite3_bind_null(statement, parameter)
+                             : sqlite3_bind_text64(statement, parameter, text.at, text.len,
+                                                   SQLITE_STATIC, SQLITE_UTF8);
 
-    while (rc == SQLITE_ROW)
-        rc = sqlite3_step(statement);
-    return rc == SQLITE_DONE ? ALINEO_OK : call_failed(c, rc);
+    if (rc != SQLITE_OK)
+        (void)call_failed(c, rc);
 }
 
-bool ledger_has(const ledger *l, const char *table)
+alineo_code call_step(call *c, sqlite3_stmt *statement, bool *row)
 {
-    return sqlite3_table_column_metadata(l->db, "main", table, NULL, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
+    *row = false;
+    if (c->error.code != ALINEO_OK)
+        return c->error.code;
+    int rc = sqlite3_step(statement);
+    *row = rc == SQLITE_ROW;
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? ALINEO_OK : call_failed(c, rc);
+}
+
+alineo_code call_run(call *c, sqlite3_stmt *statement)
+{
+    alineo_code code;
+    bool row;
+
+    /* To the very end: autocommit happens there, and only then is it true. */
+    do
+        code = call_step(c, statement, &row);
+    while (row);
+    return code;
+}
+
+bool call_lacks(call *c, const char *table)
+{
+    if (c->error.code != ALINEO_ENGINE || (c->rc & 0xFF) != SQLITE_ERROR ||
+        sqlite3_table_column_metadata(c->ledger->db, "main", table, NULL, NULL, NULL, NULL, NULL,
+                                      NULL) == SQLITE_OK)
+        return false;
+    call_init(c, c->ledger, c->error.function);
+    return true;
 }
 
 alineo_code call_text(call *c, const char *argument, sqlite3_value *value, alineo_span *text)
@@ -130,7 +160,7 @@ alineo_span value_text(sqlite3_value *value)
 
     if (at == NULL) {
         at = (const char *)sqlite3_value_text(value);
-        len = 0;
+        len = (size_t)sqlite3_value_bytes(value);
     }
     return (alineo_span){at, len};
 }
@@ -151,13 +181,6 @@ sqlite3_value *argument(int argc, sqlite3_value **argv, int i)
     return i < argc ? argv[i] : NULL;
 }
 
-void bind_text(sqlite3_stmt *statement, int parameter, alineo_span text)
-{
-    if (text.at != NULL)
-        (void)sqlite3_bind_text64(statement, parameter, text.at, text.len, SQLITE_STATIC,
-                                  SQLITE_UTF8);
-}
-
 void bind_bound(sqlite3_stmt *statement, int parameter, int64_t bound)
 {
     /* A blob sorts behind every number and every text. */
@@ -175,7 +198,7 @@ alineo_span column_text(sqlite3_stmt *statement, int column)
 
     if (at == NULL) {
         at = (const char *)sqlite3_column_text(statement, column);
-        len = 0;
+        len = (size_t)sqlite3_column_bytes(statement, column);
     }
     return (alineo_span){at, len};
 }

@@ -44,7 +44,8 @@ typedef struct call {
 } call;
 
 void call_init(call *c, ledger *l, const char *function);
-/* Notes what SQLite says of a failed call (rc not SQLITE_OK). */
+/* Notes what SQLite says of a failed call (rc not SQLITE_OK), unless an error
+ * has been noted already. */
 alineo_code call_failed(call *c, int rc);
 /* Hands the error to whoever called the SQL function. */
 void call_report(const call *c, sqlite3_context *context);
@@ -55,11 +56,19 @@ int call_report_table(const call *c, sqlite3_vtab *table);
 alineo_code call_take(call *c, statement_id id, sqlite3_stmt **statement);
 /* Gives it back, reset and with its bindings cleared; NULL is fine. */
 void ledger_give(ledger *l, statement_id id, sqlite3_stmt *statement);
-/* Steps to the end a statement that returns no rows. */
+/* Binds a text; NULL where `at` is NULL. A failure is noted, and found by the
+ * step that follows. */
+void call_bind(call *c, sqlite3_stmt *statement, int parameter, alineo_span text);
+/* Steps once, unless a binding failed: whether there is a row. */
+alineo_code call_step(call *c, sqlite3_stmt *statement, bool *row);
+/* Steps to the end a statement whose rows are of no interest. */
 alineo_code call_run(call *c, sqlite3_stmt *statement);
 
-/* Whether the database has this table of ours; a read without it is empty. */
-bool ledger_has(const ledger *l, const char *table);
+/* Whether a call failed because the database has no such table of ours, which
+ * for a read is no failure: the error is then forgotten. Asked only afterwards,
+ * when SQLite has looked at the file: another connection may have created or
+ * dropped the table. */
+bool call_lacks(call *c, const char *table);
 
 /* Arguments as the core takes them. A text lives as long as the value; what is
  * no text (a blob) is noted as an error. */
@@ -70,7 +79,6 @@ alineo_integer integer_of(sqlite3_value *value);
 /* The i-th argument of a function, or NULL where it was left off. */
 sqlite3_value *argument(int argc, sqlite3_value **argv, int i);
 
-void bind_text(sqlite3_stmt *statement, int parameter, alineo_span text);
 /* Binds an upper bound; INT64_MAX as no bound at all. */
 void bind_bound(sqlite3_stmt *statement, int parameter, int64_t bound);
 alineo_span column_text(sqlite3_stmt *statement, int column);

@@ -69,6 +69,11 @@ static void column(table_cursor *base, sqlite3_context *context, int column)
         result_text(context, cursor->inner);
 }
 
+static sqlite3_int64 rowid(table_cursor *base)
+{
+    return table_hash(base, 0);
+}
+
 static void stop(table_cursor *base)
 {
     migrated_cursor *cursor = (migrated_cursor *)base;
@@ -88,6 +93,7 @@ const table_function migrated_table = {
     .start = start,
     .next = next,
     .column = column,
+    .rowid = rowid,
     .stop = stop,
 };
 

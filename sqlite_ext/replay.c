@@ -29,8 +29,8 @@ static alineo_code start(table_cursor *base, statement_id id)
         code = statement_start(cursor, "alineo_events", id);
     if (code != ALINEO_OK || base->done)
         return code;
-    bind_text(cursor->statement, 1, name);
-    bind_text(cursor->statement, 2, sandbox_id);
+    call_bind(&base->call, cursor->statement, 1, name);
+    call_bind(&base->call, cursor->statement, 2, sandbox_id);
     return ALINEO_OK;
 }
 
@@ -73,6 +73,8 @@ static void payload_column(sqlite3_stmt *statement, sqlite3_context *context)
         payload = inner;
     result_text(context, payload);
     sqlite3_result_subtype(context, JSON_SUBTYPE);
+    if (reader.scratch.failed)
+        sqlite3_result_error_nomem(context);
     alineo_fields_reader_free(&reader);
 }
 
@@ -106,6 +108,7 @@ const table_function replay_table = {
     .start = replay_start,
     .next = statement_next,
     .column = column,
+    .rowid = statement_rowid,
     .stop = statement_stop,
 };
 
@@ -119,5 +122,6 @@ const table_function last_checkpoint_table = {
     .start = last_checkpoint_start,
     .next = statement_next,
     .column = column,
+    .rowid = statement_rowid,
     .stop = statement_stop,
 };

@@ -28,7 +28,7 @@ enum {
 };
 
 /* What the statements of statements.c (SANDBOXES) return. */
-enum { GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_COUNT, GOT_PAYLOAD };
+enum { GOT_ID, GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_COUNT, GOT_PAYLOAD };
 
 /* Arguments of alineo_list_sandboxes. */
 enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
@@ -92,7 +92,7 @@ static alineo_code list_start(table_cursor *base)
     cursor->run_id = run_id;
     if (max_rows.given)
         cursor->left = max_rows.value;
-    bind_text(cursor->base.statement, 1, name);
+    call_bind(&base->call, cursor->base.statement, 1, name);
     bind_bound(cursor->base.statement, 2, before.given ? before.value : INT64_MAX);
     return ALINEO_OK;
 }
@@ -107,8 +107,8 @@ static alineo_code get_start(table_cursor *base)
         code = open_cursor(cursor, SQL_GET_SANDBOX);
     if (code != ALINEO_OK || base->done)
         return code;
-    bind_text(cursor->base.statement, 1, name);
-    bind_text(cursor->base.statement, 2, sandbox_id);
+    call_bind(&base->call, cursor->base.statement, 1, name);
+    call_bind(&base->call, cursor->base.statement, 2, sandbox_id);
     return ALINEO_OK;
 }
 
@@ -221,6 +221,7 @@ const table_function list_sandboxes_table = {
     .start = list_start,
     .next = next,
     .column = column,
+    .rowid = statement_rowid,
     .stop = stop,
 };
 
@@ -234,6 +235,7 @@ const table_function get_sandbox_table = {
     .start = get_start,
     .next = next,
     .column = column,
+    .rowid = statement_rowid,
     .stop = stop,
 };
 
@@ -246,8 +248,8 @@ static alineo_code delete_events(call *c, sqlite3_stmt *statement, void *detail)
 {
     deletion *d = detail;
 
-    bind_text(statement, 1, d->name);
-    bind_text(statement, 2, d->sandbox_id);
+    call_bind(c, statement, 1, d->name);
+    call_bind(c, statement, 2, d->sandbox_id);
     alineo_code code = call_run(c, statement);
     d->deleted = sqlite3_changes64(c->ledger->db);
     return code;

@@ -38,20 +38,29 @@ static const char *const schema_sql[] = {
     "END",
 };
 
+/* The integer a pragma answers with, 0 where it does not. */
+static int pragma(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int answer = 0;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        answer = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return answer;
+}
+
 /* WAL lets readers go on beside a writer. Where the mode cannot change (in a
  * transaction, in memory, read-only, in use) the ledger works without it, so
  * nothing here is an error. */
 static void prefer_wal(sqlite3 *db)
 {
     const char *file = sqlite3_db_filename(db, "main");
-    sqlite3_stmt *statement;
 
-    if (file == NULL || file[0] == '\0' || !sqlite3_get_autocommit(db) ||
-        sqlite3_db_readonly(db, "main") != 0)
-        return;
-    if (sqlite3_prepare_v2(db, "PRAGMA main.journal_mode = WAL", -1, &statement, NULL) == SQLITE_OK)
-        (void)sqlite3_step(statement);
-    (void)sqlite3_finalize(statement);
+    if (file != NULL && file[0] != '\0' && sqlite3_get_autocommit(db) &&
+        sqlite3_db_readonly(db, "main") == 0 && pragma(db, "PRAGMA query_only") == 0)
+        (void)pragma(db, "PRAGMA main.journal_mode = WAL");
 }
 
 alineo_code schema_ensure(call *c)
@@ -91,6 +100,7 @@ alineo_code schema_run(call *c, statement_id id, schema_write write, void *detai
     /* A missing table is an SQLITE_ERROR without more; then nothing was stored. */
     if (known && code == ALINEO_ENGINE && c->rc == SQLITE_ERROR) {
         c->ledger->ready = false;
+        call_init(c, c->ledger, c->error.function);
         code = run_once(c, id, write, detail);
     }
     return code;

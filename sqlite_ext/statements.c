@@ -38,7 +38,7 @@
     " AND x.event" MILESTONE
 
 #define SANDBOXES                                                                                  \
-    "SELECT c.name, c.sandbox_id, c.ts,"                                                           \
+    "SELECT c.id, c.name, c.sandbox_id, c.ts,"                                                           \
     " (SELECT max(+x.ts) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CLOSED) "),"          \
     " (SELECT count(*) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_COMPLETED) "),"        \
     " (SELECT x.payload FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED)              \

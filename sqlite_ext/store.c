@@ -17,13 +17,11 @@ static alineo_code store_open(void *context, alineo_query query, alineo_span nam
 
     (void)before, (void)error; /* the error is the call's */
     s->query = query;
-    if (!ledger_has(s->call->ledger, "alineo_events"))
-        return ALINEO_OK;
     alineo_code code = call_take(s->call, statement_of(query), &s->statement);
     if (code != ALINEO_OK)
-        return code;
-    bind_text(s->statement, 1, name);
-    bind_text(s->statement, 2, sandbox_id);
+        return call_lacks(s->call, "alineo_events") ? ALINEO_OK : code;
+    call_bind(s->call, s->statement, 1, name);
+    call_bind(s->call, s->statement, 2, sandbox_id);
     return ALINEO_OK;
 }
 
@@ -49,15 +47,15 @@ static alineo_code read_columns(store *s, alineo_row *row)
 static alineo_code store_next(void *context, alineo_row *row, bool *found, alineo_error *error)
 {
     store *s = context;
-    int rc = s->statement == NULL ? SQLITE_DONE : sqlite3_step(s->statement);
 
     (void)error;
-    *found = rc == SQLITE_ROW;
-    if (rc == SQLITE_DONE)
+    *found = false;
+    if (s->statement == NULL)
         return ALINEO_OK;
-    if (rc != SQLITE_ROW)
-        return call_failed(s->call, rc);
-    return read_columns(s, row);
+    alineo_code code = call_step(s->call, s->statement, found);
+    if (code != ALINEO_OK)
+        return call_lacks(s->call, "alineo_events") ? ALINEO_OK : code;
+    return *found ? read_columns(s, row) : ALINEO_OK;
 }
 
 /* One run of a query whose rows pass through alineo_visit. */
@@ -121,9 +119,12 @@ static alineo_code store_each(void *context, alineo_query query, alineo_span nam
     if (code == ALINEO_OK && s->statement != NULL) {
         bind_bound(s->statement, 3, before);
         (void)sqlite3_bind_pointer(s->statement, 4, &passing, POINTER_TYPE, NULL);
-        int rc = sqlite3_step(s->statement);
-        if (rc != SQLITE_ROW && !passing.stopped)
-            code = error->code != ALINEO_OK ? error->code : call_failed(s->call, rc);
+        bool row;
+        code = call_step(s->call, s->statement, &row);
+        if (passing.stopped)
+            call_init(s->call, s->call->ledger, error->function); /* no fault of the call */
+        if (passing.stopped || (code != ALINEO_OK && call_lacks(s->call, "alineo_events")))
+            code = ALINEO_OK;
     }
     s->core.close(s);
     return code;

@@ -152,6 +152,11 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
         return rc;
     plan_order(function, info);
     info->estimatedCost = 100.0 + (double)info->estimatedRows;
+    /* Without its arguments the function can only fail: any plan that has them
+     * in parts, one for each side of an OR, is better. */
+    int required = (1 << function->required) - 1;
+    if ((info->idxNum & required) != required)
+        info->estimatedCost = 1e30;
     return SQLITE_OK;
 }
 
@@ -237,7 +242,6 @@ static int table_next(sqlite3_vtab_cursor *base)
 {
     table_cursor *cursor = (table_cursor *)base;
 
-    cursor->row++;
     return table_result(cursor, table_of(cursor)->function->next(cursor));
 }
 
@@ -251,7 +255,6 @@ static int table_filter(sqlite3_vtab_cursor *base, int present, const char *plan
     function->stop(cursor);
     drop_arguments(cursor);
     call_init(&cursor->call, cursor->call.ledger, function->name);
-    cursor->row = 0;
     cursor->done = false;
     alineo_code code = read_arguments(cursor, present, plan, argv);
     for (int i = 0; i < function->required && code == ALINEO_OK; i++) {
@@ -290,7 +293,9 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
 static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    *rowid = ((table_cursor *)base)->row;
+    table_cursor *cursor = (table_cursor *)base;
+
+    *rowid = table_of(cursor)->function->rowid(cursor);
     return SQLITE_OK;
 }
 
@@ -353,21 +358,50 @@ alineo_integer table_integer(const table_cursor *cursor, int index)
 
 alineo_code statement_start(statement_cursor *cursor, const char *table, statement_id id)
 {
-    if (!ledger_has(cursor->base.call.ledger, table)) {
-        cursor->base.done = true;
-        return ALINEO_OK;
-    }
+    call *c = &cursor->base.call;
+    alineo_code code = call_take(c, id, &cursor->statement);
+
     cursor->id = id;
-    return call_take(&cursor->base.call, id, &cursor->statement);
+    cursor->table = table;
+    cursor->base.done = code != ALINEO_OK && call_lacks(c, table);
+    return cursor->base.done ? ALINEO_OK : code;
 }
 
 alineo_code statement_next(table_cursor *base)
 {
     statement_cursor *cursor = (statement_cursor *)base;
-    int rc = sqlite3_step(cursor->statement);
+    bool row;
+    alineo_code code = call_step(&base->call, cursor->statement, &row);
 
-    base->done = rc != SQLITE_ROW;
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? ALINEO_OK : call_failed(&base->call, rc);
+    base->done = !row;
+    return code != ALINEO_OK && call_lacks(&base->call, cursor->table) ? ALINEO_OK : code;
+}
+
+sqlite3_int64 statement_rowid(table_cursor *base)
+{
+    return sqlite3_column_int64(((statement_cursor *)base)->statement, 0);
+}
+
+/* FNV-1a, eight bytes at a time at the end. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0x100000001B3);
+}
+
+sqlite3_int64 table_hash(const table_cursor *cursor, int64_t number)
+{
+    uint64_t hash = mix(UINT64_C(0xCBF29CE484222325), (uint64_t)number);
+
+    for (int a = 0; a < TABLE_ARGUMENTS; a++) {
+        sqlite3_value *argument = cursor->arguments[a];
+        int len = argument == NULL ? 0 : sqlite3_value_bytes(argument);
+        const unsigned char *at = len == 0 ? NULL : sqlite3_value_blob(argument);
+        len = at == NULL ? 0 : len;
+        hash = mix(hash, (uint64_t)len + 1);
+        for (int i = 0; i < len; i++)
+            hash = mix(hash, at[i]);
+    }
+    return (sqlite3_int64)(hash ^ hash >> 29);
 }
 
 void statement_stop(table_cursor *base)

@@ -23,7 +23,6 @@ typedef struct table_cursor {
     call call;
     sqlite3_value *arguments[TABLE_ARGUMENTS]; /* NULL where left off; copies */
     table_bound bounds[TABLE_BOUNDS];
-    sqlite3_int64 row; /* counted from 1 */
     bool done;
 } table_cursor;
 
@@ -42,6 +41,9 @@ typedef struct table_function {
     /* Moves to the next row, to the first after start; sets done at the end. */
     alineo_code (*next)(table_cursor *cursor);
     void (*column)(table_cursor *cursor, sqlite3_context *context, int column);
+    /* A number of the row that is the same in every scan that gives it, which
+     * tells SQLite what the sides of an OR have in common. */
+    sqlite3_int64 (*rowid)(table_cursor *cursor);
     /* Drops what start and next made; fine to call twice. */
     void (*stop)(table_cursor *cursor);
 } table_function;
@@ -58,13 +60,18 @@ const char *table_argument_name(const table_cursor *cursor, int index);
 /* For functions whose rows are those of one statement. */
 typedef struct statement_cursor {
     table_cursor base;
+    const char *table; /* that the rows are from; without it there are none */
     statement_id id;
     sqlite3_stmt *statement;
 } statement_cursor;
 
-/* Takes a statement over `table`; without that table the scan is empty. */
+/* Takes a statement over `table`, and sets done where that is not there. */
 alineo_code statement_start(statement_cursor *cursor, const char *table, statement_id id);
 alineo_code statement_next(table_cursor *cursor);
 void statement_stop(table_cursor *cursor);
+/* The first column, for statements that start with the event's id. */
+sqlite3_int64 statement_rowid(table_cursor *cursor);
+/* A hash of the arguments and one more number, where there is no id. */
+sqlite3_int64 table_hash(const table_cursor *cursor, int64_t number);
 
 #endif

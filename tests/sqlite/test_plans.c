@@ -50,10 +50,10 @@ static const struct {
     {SQL_LIST_CHECKPOINTS, MILESTONES, 1},
     {SQL_LIST_SANDBOXES, "SEARCH c USING INDEX alineo_events_created (ts<?)", 1},
     {SQL_LIST_SANDBOXES, "SEARCH x " MILESTONES, 3},
-    {SQL_LIST_SANDBOXES, "SEARCH x " COUNTED, 2},
+    {SQL_LIST_SANDBOXES, "SEARCH x " COUNTED, 1},
     {SQL_GET_SANDBOX, "SEARCH c " MILESTONES, 1},
     {SQL_GET_SANDBOX, "SEARCH x " MILESTONES, 3},
-    {SQL_GET_SANDBOX, "SEARCH x " COUNTED, 2},
+    {SQL_GET_SANDBOX, "SEARCH x " COUNTED, 1},
 };
 
 static int count(const char *text, const char *part)

@@ -56,7 +56,7 @@ PYTHON     ?= /usr/bin/python3
 
 BUILD_PACKAGES    := gcc libc6-dev libsqlite3-dev
 DEMO_PACKAGES     := $(BUILD_PACKAGES) sqlite3 python3
-CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ python3-psycopg2 $(NODE_PACKAGES)
+CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ python3-psycopg2 python3-psycopg $(NODE_PACKAGES)
 # Not where Node.js came from elsewhere: Debian's packages would clash with it.
 NODE_PACKAGES     := $(if $(shell command -v npm),,nodejs npm)
 VALGRIND_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev valgrind
@@ -143,7 +143,6 @@ check: check-packages
 	@$(MAKE) --no-print-directory check-core-alone
 	@$(MAKE) --no-print-directory check-c
 	@$(MAKE) --no-print-directory check-pg
-	@$(MAKE) --no-print-directory check-docs
 
 check-packages:
 	@scripts/install-packages $(CHECK_PACKAGES)
@@ -182,6 +181,7 @@ check-pg-running:
 	@scripts/run-tests $(PG_SHELL_TESTS)
 	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
 	@$(MAKE) --no-print-directory check-conformance
+	@$(MAKE) --no-print-directory check-docs
 
 .PHONY: check-asan check-valgrind
 check-asan: SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined

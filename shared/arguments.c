@@ -51,6 +51,14 @@ alineo_code alineo_check_integer(alineo_error *error, const char *argument, alin
                        "%s must be an integer from %" PRId64 " to %" PRId64, argument, least, most);
 }
 
+alineo_code alineo_check_size(alineo_error *error, const char *what, size_t size, size_t most)
+{
+    if (size <= most)
+        return ALINEO_OK;
+    return alineo_fail(error, ALINEO_TOO_LARGE, "%s is %zu bytes long, the limit is %zu", what, size,
+                       most);
+}
+
 static bool is(alineo_span text, const char *word)
 {
     return alineo_span_equal(text, (alineo_span){word, strlen(word)});

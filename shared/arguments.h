@@ -31,6 +31,10 @@ alineo_code alineo_check_text(alineo_error *error, const char *argument, alineo_
 alineo_code alineo_check_integer(alineo_error *error, const char *argument, alineo_integer value,
                                  int64_t least, int64_t most);
 
+/* Refuses a result ("the document") of more bytes than the engine can hand out,
+ * with ALINEO_TOO_LARGE. */
+alineo_code alineo_check_size(alineo_error *error, const char *what, size_t size, size_t most);
+
 /* The stream argument of alineo_output. */
 typedef enum alineo_stream { ALINEO_STDOUT, ALINEO_STDERR, ALINEO_STDIN } alineo_stream;
 /* NULL (`at` NULL) means stdout. */

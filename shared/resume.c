@@ -253,7 +253,7 @@ static alineo_code climb(alineo_resume *resume, bool noted, alineo_error *error)
         const alineo_generation *seen = generation_at(resume, anchor);
         if (alineo_span_equal(id, alineo_resume_text(resume, seen->sandbox_id)) &&
             alineo_span_equal(name, alineo_resume_text(resume, seen->name)))
-            return alineo_fail(error, ALINEO_DAMAGED,
+            return alineo_fail(error, ALINEO_BAD_ARGUMENT,
                                "the lineage of sandbox_id '%.*s' is a cycle",
                                ALINEO_QUOTED(alineo_buffer_span(&resume->sandbox_id)));
         alineo_buffer_put(&resume->lineage, (const char *)&parent, sizeof parent);

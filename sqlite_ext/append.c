@@ -11,6 +11,7 @@
 typedef struct append {
     alineo_entry entry;
     sqlite3_int64 id; /* as stored */
+    bool stored;      /* no trigger kept it from that */
     int64_t ts;       /* the one wanted, then as stored */
 } append;
 
@@ -37,6 +38,7 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
     }
     if (code != ALINEO_OK)
         return code;
+    a->stored = sqlite3_changes64(c->ledger->db) > 0;
     a->id = sqlite3_last_insert_rowid(c->ledger->db);
     return ALINEO_OK;
 }
@@ -68,9 +70,9 @@ static alineo_code store(call *c, append *a)
     alineo_code code = schema_run(c, id, insert, a);
     /* Called by a statement that deletes events, and that is still under way,
      * the tail could not know: the id is one given out before. */
-    if (code == ALINEO_OK && id == SQL_APPEND_NEXT && a->id <= t->id)
+    if (code == ALINEO_OK && a->stored && held && a->id <= t->id)
         code = schema_run(c, SQL_RENUMBER, renumber, a);
-    if (code == ALINEO_OK)
+    if (code == ALINEO_OK && a->stored)
         tail_note(c, held, !entry->ts.given, entry->name, entry->sandbox_id, a->id, a->ts);
     return code;
 }
@@ -106,9 +108,9 @@ void append_function(sqlite3_context *context, int argc, sqlite3_value **argv)
         code = alineo_entry_check(&reader, &a.entry, &alineo_entry_arguments, false, &c.error);
     if (code == ALINEO_OK)
         code = store(&c, &a);
-    if (code == ALINEO_OK)
-        sqlite3_result_int64(context, a.id);
-    else
+    if (code != ALINEO_OK)
         call_report(&c, context);
+    else if (a.stored)
+        sqlite3_result_int64(context, a.id);
     alineo_entry_reader_free(&reader);
 }

@@ -18,7 +18,7 @@ typedef struct append_batch {
     call *call;
     alineo_span text;
     alineo_batch batch;
-    long long appended;
+    sqlite3_int64 appended;
 } append_batch;
 
 typedef struct entries_cursor {
@@ -226,7 +226,7 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
     (void)sqlite3_bind_pointer(statement, 1, a, POINTER_TYPE, NULL);
     /* An entry at fault has said so itself, in words of ours, which stay. */
     alineo_code code = call_run(c, statement);
-    a->appended = a->batch.count;
+    a->appended = sqlite3_changes64(c->ledger->db); /* less what triggers kept out */
     alineo_batch_free(&a->batch);
     return code;
 }

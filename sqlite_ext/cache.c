@@ -26,7 +26,8 @@ static int cache_connect(sqlite3 *db, void *user, int argc, const char *const *a
         return SQLITE_NOMEM;
     memset(s, 0, sizeof *s);
     (void)sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    s->ledger = l;
+    /* SQLite lets go of the module before it disconnects its table. */
+    s->ledger = ledger_hold(l);
     l->cache = s;
     *table = &s->base;
     return SQLITE_OK;
@@ -38,8 +39,10 @@ static int cache_disconnect(sqlite3_vtab *table)
 
     for (int i = 0; i < SQL_COUNT; i++)
         (void)sqlite3_finalize(s->kept[i]);
-    s->ledger->cache = NULL;
+    if (s->ledger->cache == s)
+        s->ledger->cache = NULL;
     s->ledger->tail.known = s->ledger->tail.joined = false;
+    ledger_release(s->ledger);
     sqlite3_free(s);
     return SQLITE_OK;
 }

@@ -4,6 +4,12 @@
 #include "resume_functions.h"
 #include "store.h"
 
+static alineo_code check_size(call *c, const char *what, size_t size)
+{
+    return alineo_check_size(&c->error, what, size,
+                             (size_t)sqlite3_limit(c->ledger->db, SQLITE_LIMIT_LENGTH, -1));
+}
+
 /* Measures the document, then writes it into a block of just that size, which
  * goes to SQLite without another copy. */
 static alineo_code write_document(call *c, alineo_resume *resume, sqlite3_context *context)
@@ -12,8 +18,8 @@ static alineo_code write_document(call *c, alineo_resume *resume, sqlite3_contex
 
     alineo_buffer_init(&measure, NULL);
     alineo_resume_write(resume, &measure);
-    if (measure.len > (size_t)sqlite3_limit(c->ledger->db, SQLITE_LIMIT_LENGTH, -1))
-        return alineo_fail(&c->error, ALINEO_TOO_LARGE, "the document has %zu bytes", measure.len);
+    if (check_size(c, "the document", measure.len) != ALINEO_OK)
+        return c->error.code;
     alineo_buffer_init(&document, &ledger_memory);
     if (alineo_buffer_exact(&document, measure.len))
         alineo_resume_write(resume, &document);
@@ -67,9 +73,10 @@ static alineo_code write_stream(call *c, const alineo_fold *fold, alineo_stream 
         alineo_buffer_free(&text);
         text = bytes;
     }
-    if (text.failed) {
+    alineo_code code = text.failed ? alineo_fail_memory(&c->error) : check_size(c, "the stream", text.len);
+    if (code != ALINEO_OK) {
         alineo_buffer_free(&text);
-        return alineo_fail_memory(&c->error);
+        return code;
     }
     if (text.at == NULL)
         sqlite3_result_zeroblob(context, 0);

@@ -390,13 +390,13 @@ static void a_cycle_is_an_error(void **state)
     };
 
     (void)state;
-    assert_fails(events, "self", NULL, ALINEO_DAMAGED,
+    assert_fails(events, "self", NULL, ALINEO_BAD_ARGUMENT,
                  "alineo_resume: the lineage of sandbox_id 'self' is a cycle");
-    assert_fails(events, "a", NULL, ALINEO_DAMAGED,
+    assert_fails(events, "a", NULL, ALINEO_BAD_ARGUMENT,
                  "alineo_resume: the lineage of sandbox_id 'a' is a cycle");
-    assert_fails(events, "b", NULL, ALINEO_DAMAGED,
+    assert_fails(events, "b", NULL, ALINEO_BAD_ARGUMENT,
                  "alineo_resume: the lineage of sandbox_id 'b' is a cycle");
-    assert_fails(events, "tail", NULL, ALINEO_DAMAGED,
+    assert_fails(events, "tail", NULL, ALINEO_BAD_ARGUMENT,
                  "alineo_resume: the lineage of sandbox_id 'tail' is a cycle");
 }
 

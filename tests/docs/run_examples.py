@@ -3,10 +3,10 @@
 
 Usage: ALINEO_SO=/path/to/alineo.so run_examples.py [--node FOLDER] [--skip LANGUAGE]... [FILE.md]...
 
-Without files, those of DOCUMENTS. The blocks of one file run in order, in one temporary folder that holds a copy
-of the source, as a reader's folder would; what one leaves there the next one
-finds. `alineo` is found by its bare name, as after `make install-sqlite`.
-Conventions:
+Without files, those of DOCUMENTS. The blocks of one file run in order, in one
+temporary folder that holds a copy of the source, as a reader's folder would;
+what one leaves there the next one finds. `alineo` is found by its bare name,
+as after `make install-sqlite`. Conventions:
 
     ```sql      runs in the sqlite3 shell on ledger.db. A shell stays open: the
                 .load, .mode, .headers, .nullvalue and .timeout lines of earlier
@@ -15,6 +15,20 @@ Conventions:
     ```python   runs in /usr/bin/python3
     ```js       runs in node, with the packages of package.json beside this file, which
                 are installed first; so is a newer node where Debian's is too old
+
+A second word says that a block needs PostgreSQL (a rendered page does not show
+it; the text around says so too):
+
+    ```sql postgres    runs in psql. An ERROR that is expected does not end the block.
+    ```sh postgres     and python, js: as above, with libpq's environment
+    ```sql both        runs in the sqlite3 shell, and again in psql without its lines
+                       that begin with a dot; the values that psql prints must be those
+                       that the sqlite3 shell is expected to print
+
+These run where PGHOST names a server that has the extension's files, as a
+superuser, in a database that is made for the file and dropped after it. So are
+the databases (createdb) and roles (CREATE ROLE) that the examples make, which
+must not be there before. Without PGHOST they are not run.
 
 A ```text or ```output block with only blank lines between holds what the block
 above it prints, its standard error included. In it `…` stands for any text in
@@ -25,6 +39,7 @@ A comment on the line above a block keeps it from being run, and says why:
     <!-- example: not run, it installs packages -->
 """
 import argparse
+import contextlib
 import difflib
 import filecmp
 import os
@@ -36,18 +51,21 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ["README.md", "docs/reference.md"]
-SOURCE = ["Makefile", "LICENSE", "shared", "sqlite_ext", "tests/data"]
+SOURCE = ["Makefile", "LICENSE", "alineo_ledger.control", "shared", "sqlite_ext", "pg_ext", "sql", "tests/data"]
 LANGUAGES = ("sql", "sh", "python", "js")
+ENGINES = {"": ("sqlite",), "postgres": ("postgres",), "both": ("sqlite", "postgres")}
 OUTPUTS = ("text", "output")
 KEPT = re.compile(r"\.(load|mode|headers?|nullvalue|timeout)\b")
+NO_SERVER = "PGHOST names no PostgreSQL server"
 NOT_RUN = re.compile(r"<!-- example: not run, (.+) -->")
 SECONDS = 600
 NODE_MAJOR = 20  # the oldest that the packages of package.json run on
 
 
 class Block:
-    def __init__(self, language, line, text, reason):
+    def __init__(self, language, engines, line, text, reason):
         self.language = language
+        self.engines = engines
         self.line = line  # of the opening fence, counted from 1
         self.text = text
         self.reason = reason  # why it is not run, or None
@@ -70,22 +88,23 @@ def read_blocks(path):
                 before = line
                 last = None
             continue
-        language, opened, text = line[3:].strip(), i, []
+        language, _, engine = line[3:].strip().partition(" ")
+        opened, text = i, []
         while lines[i] != "```":  # an unclosed fence ends in an IndexError
             text.append(lines[i])
             i += 1
         i += 1
         text = "\n".join(text) + "\n"
-        if language in LANGUAGES:
+        if language in LANGUAGES and engine in ENGINES and (engine != "both" or language == "sql"):
             match = NOT_RUN.fullmatch(before.strip())
-            last = Block(language, opened, text, match and match[1])
+            last = Block(language, ENGINES[engine], opened, text, match and match[1])
             blocks.append(last)
         elif language in OUTPUTS:
             if last is not None:
                 last.expected = text
             last = None
         else:
-            sys.exit(f"{path}:{opened}: a block in '{language}', which nothing here can run")
+            sys.exit(f"{path}:{opened}: a block in '{line[3:]}', which nothing here can run")
         before = ""
     return blocks
 
@@ -105,10 +124,54 @@ def lines_of(text):
     return [line.rstrip() for line in text.rstrip("\n").split("\n")]
 
 
+def values_of(text):
+    """What a table says, whoever drew it: its values in order, without headers, borders and empty ones."""
+    values, header = [], False
+    for line in text.split("\n"):
+        if line.startswith("┌"):
+            header = True
+        elif re.fullmatch(r"[─├┼┤└┴┘]*", line):
+            header = False
+        elif not header:
+            values += [cell.strip() for cell in re.split(r"[│|]", line) if cell.strip()]
+    return values
+
+
+class Server:
+    """A database for the examples of one file."""
+
+    def __init__(self, blocks):
+        self.database = f"alineo_docs_{os.getpid()}"
+        text = "".join(block.text for block in blocks if "postgres" in block.engines)
+        self.databases = [self.database] + re.findall(r"^createdb .*?(\w+)$", text, flags=re.M)
+        self.roles = re.findall(r"^CREATE ROLE (\w+)", text, flags=re.M)
+
+    def ask(self, *commands):
+        arguments = [argument for command in commands for argument in ("-c", command)]
+        done = subprocess.run(["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", "postgres", *arguments],
+                              stdout=subprocess.PIPE, encoding="utf-8")
+        if done.returncode != 0:
+            sys.exit("the server that PGHOST names does not serve")
+        return done.stdout.split()
+
+    def __enter__(self):
+        there = self.ask("SELECT datname FROM pg_database UNION ALL SELECT rolname FROM pg_roles")
+        for name in self.databases + self.roles:
+            if name in there:
+                sys.exit(f"{name} exists on the server; the examples make it, and would drop it")
+        self.ask(f"CREATE DATABASE {self.database} ENCODING 'UTF8' TEMPLATE template0")
+        return self
+
+    def __exit__(self, *_):
+        self.ask("SET client_min_messages = warning",
+                 *(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)" for name in self.databases),
+                 *(f"DROP ROLE IF EXISTS {name}" for name in self.roles))
+
+
 class Folder:
     """The folder, environment and open shell that the blocks of a file share."""
 
-    def __init__(self, path, library, node):
+    def __init__(self, path, library, node, server):
         self.path = path
         self.shell = []  # dot-commands that hold
         self.count = 0
@@ -133,6 +196,9 @@ class Folder:
             NODE_PATH=os.path.join(node, "node_modules"),
             PATH=":".join(search + [os.environ["PATH"]]),
         )
+        if server is not None:
+            self.environment["PGDATABASE"] = server.database
+            self.environment.setdefault("PG_CONFIG", pg_config())
         for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "BUILD"):
             self.environment.pop(name, None)
 
@@ -143,20 +209,26 @@ class Folder:
             file.write(text)
         return path
 
-    def command(self, block):
+    def command(self, block, engine):
         if block.language == "sh":
             return ["sh", "-eu", self.script(block.text, ".sh")], ""
         if block.language == "python":
             return ["/usr/bin/python3", self.script(block.text, ".py")], ""
         if block.language == "js":
             return ["node", self.script(block.text, ".cjs")], ""
-        typed = "".join(line + "\n" for line in self.shell) + block.text
-        self.shell += [line for line in block.text.split("\n") if KEPT.match(line)]
-        return ["sqlite3", "-batch", "-bail", "ledger.db"], typed
+        if engine == "sqlite":
+            typed = "".join(line + "\n" for line in self.shell) + block.text
+            self.shell += [line for line in block.text.split("\n") if KEPT.match(line)]
+            return ["sqlite3", "-batch", "-bail", "ledger.db"], typed
+        if len(block.engines) > 1:
+            typed = re.sub(r"^\..*\n", "", block.text, flags=re.M)
+            return ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1"], typed
+        stop = not re.search(r"^ERROR: ", block.expected or "", flags=re.M)
+        return ["psql", "-X", "-v", f"ON_ERROR_STOP={int(stop)}"], block.text
 
-    def run(self, block):
+    def run(self, block, engine):
         """None, or what is wrong with the block."""
-        command, typed = self.command(block)
+        command, typed = self.command(block, engine)
         try:
             done = subprocess.run(command, input=typed, cwd=self.path, env=self.environment,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -169,9 +241,16 @@ class Folder:
         if block.expected is None:
             return None
         expected = lines_of(block.expected)
+        if engine == "postgres" and len(block.engines) > 1:
+            expected, got = values_of(block.expected), values_of(done.stdout)
         if matches(expected, got):
             return None
         return "\n".join(difflib.unified_diff(expected, got, "expected", "printed", lineterm=""))
+
+
+def pg_config():
+    script = os.path.join(ROOT, "scripts", "postgres")
+    return subprocess.run([script, "config"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def node_is_new_enough():
@@ -217,20 +296,25 @@ def run_file(path, library, options):
     counts = {"passed": 0, "failed": 0, "not run": 0}
     name = os.path.relpath(path, ROOT)
     blocks = read_blocks(path)
+    has_server = bool(os.environ.get("PGHOST"))
     if "js" not in options.skip and any(block.language == "js" for block in blocks):
         install_packages(options.node)
-    with tempfile.TemporaryDirectory(prefix="alineo-docs-") as folder:
-        shared = Folder(folder, library, options.node)
-        for block in blocks:
-            where = f"{name}:{block.line} {block.language}"
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="alineo-docs-"))
+        server = stack.enter_context(Server(blocks)) if has_server else None
+        shared = Folder(folder, library, options.node, server)
+        for block, engine in ((block, engine) for block in blocks for engine in block.engines):
+            where = f"{name}:{block.line} {block.language}" + (" postgres" if engine == "postgres" else "")
             reason = block.reason
             if block.language in options.skip:
                 reason = f"--skip {block.language}"
+            elif engine == "postgres" and not has_server:
+                reason = reason or NO_SERVER
             if reason:
                 print(f"not run  {where}: {reason}")
                 counts["not run"] += 1
                 continue
-            fault = shared.run(block)
+            fault = shared.run(block, engine)
             counts["failed" if fault else "passed"] += 1
             print(f"{'FAILED' if fault else 'ok    '}   {where}", flush=True)
             if fault:

@@ -44,6 +44,21 @@ static void arguments_left_off_and_null_are_the_same(void **state)
     assert_rows(db, "SELECT count(*) FROM alineo_events", "6");
 }
 
+static void nothing_of_an_append_is_left_for_the_next(void **state)
+{
+    sqlite3 *db = db_of(state);
+
+    for (int i = 0; i < 2; i++)
+        run(db, "SELECT alineo_append('ci', 'sb-1', 'a', '{}', 7, 2, 'boom', 1);"
+                "SELECT alineo_append('ci', 'sb-1', 'b', NULL, NULL, NULL, NULL, 1);"
+                "SELECT alineo_append('ci', 'sb-1', 'a', '{}', 7, 2, 'boom');"
+                "SELECT alineo_append('ci', 'sb-1', 'b')");
+    assert_rows(db,
+                "SELECT DISTINCT event, payload, step_idx, branch, error FROM alineo_events"
+                " ORDER BY event",
+                "a|{}|7|2|boom\nb|NULL|-1|NULL|NULL");
+}
+
 static const struct {
     const char *event, *payload, *step_idx;
 } steps[] = {
@@ -139,6 +154,28 @@ static void ts_left_off_in_a_transaction_is_never_below_the_latest_of_the_sessio
     assert_rows(db, "SELECT event, ts - " FUTURE " FROM alineo_events WHERE ts >= " FUTURE
                     " ORDER BY id",
                 "b|1\nc|0\ne|0\nf|1\ng|2\nh|2");
+}
+
+/* What the connection remembers of its last append is no longer the latest. */
+static void ts_left_off_counts_what_other_statements_of_the_transaction_wrote(void **state)
+{
+    static const char *const writes[] = {
+        "INSERT INTO alineo_events(sandbox_id, name, step_idx, event, ts)"
+        " VALUES ('sb-1', 'ci', -1, 'x', " FUTURE ")",
+        "UPDATE alineo_events SET ts = " FUTURE " WHERE event = 'a'",
+        "SELECT alineo_append('ci', 'sb-1', 'x', NULL, NULL, NULL, NULL, " FUTURE ")",
+        "SELECT alineo_append_batch(json_object('name', 'ci', 'sandboxId', 'sb-1', 'event', 'x',"
+        " 'ts', " FUTURE "))",
+    };
+    sqlite3 *db = db_of(state);
+
+    for (size_t i = 0; i < COUNT_OF(writes); i++) {
+        run(db, sqlf("BEGIN; SELECT alineo_append('ci', 'sb-1', 'a'); %s;"
+                     "SELECT alineo_append('ci', 'sb-1', 'b'); COMMIT",
+                     writes[i]));
+        assert_rows(db, "SELECT ts FROM alineo_events WHERE event = 'b'", FUTURE);
+        run(db, "DELETE FROM alineo_events");
+    }
 }
 
 static void ts_left_off_after_a_rollback_is_the_current_time_again(void **state)
@@ -294,11 +331,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEMORY_TEST(all_eight_arguments_are_stored_as_given),
         MEMORY_TEST(arguments_left_off_and_null_are_the_same),
+        MEMORY_TEST(nothing_of_an_append_is_left_for_the_next),
         MEMORY_TEST(step_idx_is_the_seq_of_an_exec_event_where_it_is_left_off),
         MEMORY_TEST(a_step_idx_given_wins_over_the_seq),
         MEMORY_TEST(ts_is_the_current_time_where_it_is_left_off),
         FILE_TEST(ts_left_off_is_never_below_the_latest_of_the_session),
         FILE_TEST(ts_left_off_in_a_transaction_is_never_below_the_latest_of_the_session),
+        FILE_TEST(ts_left_off_counts_what_other_statements_of_the_transaction_wrote),
         FILE_TEST(ts_left_off_after_a_rollback_is_the_current_time_again),
         MEMORY_TEST(a_legacy_name_is_stored_under_its_current_one_and_others_as_they_are),
         MEMORY_TEST(a_stored_legacy_name_is_read_as_its_current_one),

@@ -138,6 +138,15 @@ static void an_id_being_deleted_is_not_given_out_again(void **state)
             " alineo_append('ci', 'sb-2', 'y') = 9");
     assert_int_equal(append_one(db), 10);
     assert_rows(db, "SELECT id FROM alineo_events WHERE id > 5 ORDER BY id", "9\n10");
+    run(db, "BEGIN");
+    assert_int_equal(append_one(db), 11);
+    assert_rows(db, "DELETE FROM alineo_events WHERE id = 11"
+                    " RETURNING alineo_append('ci', 'sb-2', 'y')",
+                "12");
+    assert_int_equal(append_one(db), 13);
+    run(db, "COMMIT");
+    assert_rows(db, "SELECT id, sandbox_id FROM alineo_events WHERE id > 10 ORDER BY id",
+                "12|sb-2\n13|sb-1");
 }
 
 static void an_id_rolled_back_and_the_one_behind_it_are_told_apart(void **state)

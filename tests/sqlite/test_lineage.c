@@ -192,6 +192,26 @@ static void a_tag_is_not_looked_for_in_the_parent(void **state)
     assert_rows(db, "SELECT * FROM alineo_replay_cache('ci', 'sb-2', 't')", "");
 }
 
+/* A parent under another name is found; one under the child's own comes first. */
+static void a_parent_may_bear_another_name(void **state)
+{
+    sqlite3 *db = db_of(state);
+
+    run(db, "SELECT alineo_append('old', 'sb-1', 'sandbox.created', NULL, NULL, NULL, NULL, 1);"
+            "SELECT alineo_append('old', 'sb-1', 'exec.started', '{\"seq\":1,\"cmd\":\"old\"}');"
+            "SELECT alineo_append('old', 'sb-1', 'exec.completed', '{\"seq\":1}');"
+            "SELECT alineo_append('old', 'sb-1', 'snapshot', '{\"snapshotId\":\"s\"}')");
+    (void)append(db, "sb-2", "sandbox.created", "{'resumedFrom':'sb-1','snapshotId':'s'}", 5);
+    (void)append(db, "sb-2", "sandbox.checkpoint_created", "{'snapshotId':'s-2'}", 6);
+    assert_rows(db, "SELECT command FROM alineo_replay_cache('ci', 'sb-2')", "old");
+    (void)append(db, "sb-1", "sandbox.created", "{}", 1);
+    (void)append(db, "sb-1", "exec.started", "{'seq':1,'cmd':'own'}", 2);
+    (void)append(db, "sb-1", "exec.completed", "{'seq':1}", 3);
+    (void)append(db, "sb-1", "sandbox.checkpoint_created", "{'snapshotId':'s'}", 4);
+    run(db, "SELECT alineo_append('old', 'sb-1', 'sandbox.created')");
+    assert_rows(db, "SELECT command FROM alineo_replay_cache('ci', 'sb-2')", "own");
+}
+
 static void a_lineage_of_five_hundred_generations_is_followed_to_its_root(void **state)
 {
     sqlite3 *db = db_of(state);
@@ -216,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEMORY_TEST(a_lineage_that_is_a_cycle_is_an_error),
         MEMORY_TEST(a_tag_is_not_looked_for_in_the_parent),
+        MEMORY_TEST(a_parent_may_bear_another_name),
         MEMORY_TEST(a_lineage_of_five_hundred_generations_is_followed_to_its_root),
     };
     int failed = run_cases("lineage", cases, COUNT_OF(cases));

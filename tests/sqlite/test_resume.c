@@ -4,15 +4,29 @@
  */
 #include "support.h"
 
-#define SB       "sb-1"
-#define DOCUMENT "SELECT alineo_resume('sb-1')"
+#define SB         "sb-1"
+#define DOCUMENT   "SELECT alineo_resume('sb-1')"
 #define PART(part) "SELECT alineo_resume('sb-1') -> '$." part "'"
-#define ADDED(ts, rules)     {SB, "egress.rule_added", "{'rules':" rules "}", ts}
-#define REMOVED(ts, targets) {SB, "egress.rule_removed", "{'targets':" targets "}", ts}
-#define BOUND(ts, payload)   {SB, "credential.bound", payload, ts}
-#define REVOKED(ts, name)    {SB, "credential.revoked", "{'name':'" name "'}", ts}
+#define ADDED(ts, rules)                                                                           \
+    {                                                                                              \
+        SB, "egress.rule_added", "{'rules':" rules "}", ts                                         \
+    }
+#define REMOVED(ts, targets)                                                                       \
+    {                                                                                              \
+        SB, "egress.rule_removed", "{'targets':" targets "}", ts                                   \
+    }
+#define BOUND(ts, payload)                                                                         \
+    {                                                                                              \
+        SB, "credential.bound", payload, ts                                                        \
+    }
+#define REVOKED(ts, name)                                                                          \
+    {                                                                                              \
+        SB, "credential.revoked", "{'name':'" name "'}", ts                                        \
+    }
 #define SHELL(ts, seq)                                                                             \
-    {SB, "exec.started", "{'seq':" #seq ",'cmd':'bash','interactive':true}", ts}
+    {                                                                                              \
+        SB, "exec.started", "{'seq':" #seq ",'cmd':'bash','interactive':true}", ts                 \
+    }
 #define START CREATED(1, SB, "{}")
 
 static const ledger_case cases[] = {
@@ -27,12 +41,16 @@ static const ledger_case cases[] = {
      {CREATED(1, SB,
               "{'teamId':'t','credentialProxy':{'port':8080},'networkPolicy':{'mode':'deny'},"
               "'resources':{'memory':'256Mi','cpu':'500m'},'resourceId':'res','runId':'r'}"),
-      STARTED(2, SB, 1, "ls"), OUTPUT(3, SB, 1, "stdout", "a\\n"), OUTPUT(3, SB, 1, "stderr", "b"),
+      STARTED(2, SB, 1, "ls"),
+      OUTPUT(3, SB, 1, "stdout", "a\\n"),
+      OUTPUT(3, SB, 1, "stderr", "b"),
       COMPLETED(4, SB, 1, 0),
       {SB, "exec.started",
        "{'seq':2,'cmd':'bash','interactive':true,'cwd':'/w','env':{'LANG':'C','A':'1'}}", 5},
-      OUTPUT(6, SB, 2, "stdin", "ls\\n"), OUTPUT(7, SB, 2, "stdout", "$ "),
-      ADDED(8, "[{'target':'a.com','action':'allow'}]"), REMOVED(9, "['b.com']"),
+      OUTPUT(6, SB, 2, "stdin", "ls\\n"),
+      OUTPUT(7, SB, 2, "stdout", "$ "),
+      ADDED(8, "[{'target':'a.com','action':'allow'}]"),
+      REMOVED(9, "['b.com']"),
       BOUND(10, "{'name':'k','source':{'env':'K'},'binding':{'host':'h'},'x':1}"),
       TAGGED(11, SB, "s", "t1")},
      DOCUMENT,
@@ -46,7 +64,9 @@ static const ledger_case cases[] = {
      "'egress':{'apply':[{'action':'allow','target':'a.com'}],'remove':['b.com']},"
      "'credentials':[{'name':'k','binding':{'host':'h'},'source':{'env':'K'}}]}"},
     {"an exec leaves out what is not known of it",
-     {START, OUTPUT(2, SB, 1, "stdout", "x"), {SB, "exec.completed", "{'seq':1}", 3},
+     {START,
+      OUTPUT(2, SB, 1, "stdout", "x"),
+      {SB, "exec.completed", "{'seq':1}", 3},
       CHECKPOINT(4, SB, "s")},
      PART("replayCache"),
      "[{'seq':1,'stdout':'x','stderr':''}]"},
@@ -75,15 +95,17 @@ static const ledger_case cases[] = {
 
     {"an interactive exec that is not completed is pending",
      {START, SHELL(2, 1), OUTPUT(3, SB, 1, "stdin", "a"), OUTPUT(4, SB, 1, "stdout", "x"),
-      OUTPUT(5, SB, 1, "stdin", ""), OUTPUT(6, SB, 1, "stdin", "b"), OUTPUT(7, SB, 1, "stdout", "y"),
-      CHECKPOINT(8, SB, "s")},
+      OUTPUT(5, SB, 1, "stdin", ""), OUTPUT(6, SB, 1, "stdin", "b"),
+      OUTPUT(7, SB, 1, "stdout", "y"), CHECKPOINT(8, SB, "s")},
      PART("pendingInteractive"),
      "[{'seq':1,'cmd':'bash','stdin':['a','b'],'stdout':'xy'}]"},
     {"an exec that is not interactive, or only says so in words, is not pending",
-     {START, STARTED(2, SB, 1, "ls"),
+     {START,
+      STARTED(2, SB, 1, "ls"),
       {SB, "exec.started", "{'seq':2,'cmd':'b','interactive':false}", 3},
       {SB, "exec.started", "{'seq':3,'cmd':'b','interactive':'true'}", 3},
-      {SB, "exec.started", "{'seq':4,'cmd':'b','interactive':1}", 3}, CHECKPOINT(4, SB, "s")},
+      {SB, "exec.started", "{'seq':4,'cmd':'b','interactive':1}", 3},
+      CHECKPOINT(4, SB, "s")},
      PART("pendingInteractive"),
      "[]"},
     {"an interactive exec that is completed is cached and not pending",
@@ -128,9 +150,12 @@ static const ledger_case cases[] = {
      PART("egress"),
      "{'apply':[],'remove':['a']}"},
     {"rules without a target and targets that are no strings are passed over",
-     {START, ADDED(2, "[{'action':'allow'},7,{'target':8},{'target':'a'}]"),
-      REMOVED(3, "[9,null,'b']"), {SB, "egress.rule_added", "{'rules':'a'}", 4},
-      {SB, "egress.rule_removed", NULL, 5}, CHECKPOINT(6, SB, "s")},
+     {START,
+      ADDED(2, "[{'action':'allow'},7,{'target':8},{'target':'a'}]"),
+      REMOVED(3, "[9,null,'b']"),
+      {SB, "egress.rule_added", "{'rules':'a'}", 4},
+      {SB, "egress.rule_removed", NULL, 5},
+      CHECKPOINT(6, SB, "s")},
      PART("egress"),
      "{'apply':[{'target':'a'}],'remove':['b']}"},
 
@@ -196,8 +221,9 @@ static void a_document_longer_than_the_limit_is_too_big(void **state)
     (void)append(db, "sb-1", "snapshot", "{'snapshotId':'s'}", 1);
     int len = (int)integer(db, "SELECT length(alineo_resume('sb-1'))");
     int before = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, len - 1);
-    assert_error(db, "SELECT alineo_resume('sb-1')", SQLITE_TOOBIG,
-                 sqlf("alineo_resume: the document has %d bytes", len));
+    assert_error(
+        db, "SELECT alineo_resume('sb-1')", SQLITE_TOOBIG,
+        sqlf("alineo_resume: the document is %d bytes long, the limit is %d", len, len - 1));
     (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, before);
     assert_rows(db, "SELECT length(alineo_resume('sb-1'))", sqlf("%d", len));
 }

@@ -52,6 +52,24 @@ static void arguments_may_come_from_another_table_in_any_from_order(void **state
         assert_rows(db, queries[i], COMMANDS);
 }
 
+static void an_optional_argument_may_come_from_another_table_in_any_from_order(void **state)
+{
+    static const char *const queries[] = {
+        "SELECT sandbox_id FROM names, alineo_list_sandboxes(n) ORDER BY 1",
+        "SELECT sandbox_id FROM alineo_list_sandboxes(n), names ORDER BY 1",
+        "SELECT sandbox_id FROM alineo_list_sandboxes(n, NULL, r), names ORDER BY 1",
+        "SELECT sandbox_id FROM names JOIN alineo_list_sandboxes(NULL, 'running', r) ORDER BY 1",
+    };
+    sqlite3 *db = db_of(state);
+
+    run(db, "SELECT alineo_append('ci', 'sb-1', 'sandbox.created', '{\"runId\":\"r-1\"}');"
+            "SELECT alineo_append('cd', 'sb-2', 'sandbox.created', '{\"runId\":\"r-2\"}');"
+            "SELECT alineo_append('cx', 'sb-3', 'sandbox.created', '{\"runId\":\"r-3\"}');"
+            "CREATE TABLE names(n, r); INSERT INTO names VALUES ('ci', 'r-1'), ('cd', 'r-2')");
+    for (size_t i = 0; i < COUNT_OF(queries); i++)
+        assert_rows(db, queries[i], "sb-1\nsb-2");
+}
+
 static void a_left_join_keeps_the_sessions_without_rows(void **state)
 {
     sqlite3 *db = db_of(state);
@@ -215,7 +233,8 @@ static void an_or_over_arguments_gives_the_rows_of_both_sides(void **state)
                     " (in_name = 'ci' AND in_sandbox_id = 'sb-1') OR"
                     " (in_name = 'cd' AND in_sandbox_id = 'sb-2') ORDER BY 1",
                 "cd 2.1\ncd 2.2\nci 1.1");
-    assert_rows(db, "SELECT command FROM alineo_execs('ci', 'sb-3') WHERE seq = 1 OR seq > 2", "ci 3.1\nci 3.3");
+    assert_rows(db, "SELECT command FROM alineo_execs('ci', 'sb-3') WHERE seq = 1 OR seq > 2",
+                "ci 3.1\nci 3.3");
     assert_rows(db, "SELECT count(*), count(DISTINCT id) FROM alineo_replay WHERE"
                     " (in_name = 'ci' AND in_sandbox_id = 'sb-3') OR"
                     " (in_name = 'cd' AND in_sandbox_id = 'sb-3')",
@@ -330,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         MEMORY_TEST(arguments_may_come_from_another_table_in_any_from_order),
+        MEMORY_TEST(an_optional_argument_may_come_from_another_table_in_any_from_order),
         MEMORY_TEST(a_left_join_keeps_the_sessions_without_rows),
         MEMORY_TEST(the_arguments_have_names_as_hidden_columns),
         MEMORY_TEST(a_null_argument_gives_no_rows),

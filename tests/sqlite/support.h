@@ -110,17 +110,33 @@ typedef struct ledger_case {
 void ledger_case_test(void **state);
 int run_cases(const char *group, const ledger_case *cases, size_t count);
 
-#define CREATED(ts, sandbox, payload) {sandbox, "sandbox.created", payload, ts}
-#define CLOSED(ts, sandbox)           {sandbox, "sandbox.closed", NULL, ts}
+#define CREATED(ts, sandbox, payload)                                                              \
+    {                                                                                              \
+        sandbox, "sandbox.created", payload, ts                                                    \
+    }
+#define CLOSED(ts, sandbox)                                                                        \
+    {                                                                                              \
+        sandbox, "sandbox.closed", NULL, ts                                                        \
+    }
 #define CHECKPOINT(ts, sandbox, snapshot)                                                          \
-    {sandbox, "sandbox.checkpoint_created", "{'snapshotId':'" snapshot "'}", ts}
+    {                                                                                              \
+        sandbox, "sandbox.checkpoint_created", "{'snapshotId':'" snapshot "'}", ts                 \
+    }
 #define TAGGED(ts, sandbox, snapshot, tag)                                                         \
-    {sandbox, "sandbox.checkpoint_created", "{'snapshotId':'" snapshot "','tag':'" tag "'}", ts}
+    {                                                                                              \
+        sandbox, "sandbox.checkpoint_created", "{'snapshotId':'" snapshot "','tag':'" tag "'}", ts \
+    }
 #define STARTED(ts, sandbox, seq, cmd)                                                             \
-    {sandbox, "exec.started", "{'seq':" #seq ",'cmd':'" cmd "'}", ts}
+    {                                                                                              \
+        sandbox, "exec.started", "{'seq':" #seq ",'cmd':'" cmd "'}", ts                            \
+    }
 #define OUTPUT(ts, sandbox, seq, type, text)                                                       \
-    {sandbox, "exec.output", "{'seq':" #seq ",'type':'" type "','text':'" text "'}", ts}
+    {                                                                                              \
+        sandbox, "exec.output", "{'seq':" #seq ",'type':'" type "','text':'" text "'}", ts         \
+    }
 #define COMPLETED(ts, sandbox, seq, code)                                                          \
-    {sandbox, "exec.completed", "{'seq':" #seq ",'exitCode':" #code "}", ts}
+    {                                                                                              \
+        sandbox, "exec.completed", "{'seq':" #seq ",'exitCode':" #code "}", ts                     \
+    }
 
 #endif

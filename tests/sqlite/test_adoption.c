@@ -30,7 +30,8 @@ static const struct {
 } answers[] = {
     {"SELECT name, sandbox_id, status, started_at, completed_at, exec_count, run_id, resumed_from"
      " FROM alineo_list_sandboxes()",
-     "fork-parallel-sb-11073|sb-11073-10|completed|1795959628752|1795959628759|1|run-parallel|NULL\n"
+     "fork-parallel-sb-11073|sb-11073-10|completed|1795959628752|1795959628759|1|run-parallel|"
+     "NULL\n"
      "parallel|sb-11073-7|completed|1795959628670|1795959628760|3|run-parallel|NULL\n"
      "binary-output|sb-11073-6|completed|1795959628623|1795959628668|4|"
      "ecee0510-84de-432f-9922-ec5b95ceb1a5|NULL\n"
@@ -180,8 +181,9 @@ static void the_sql_of_the_old_adapter_goes_on_working_on_a_migrated_ledger(void
              " ('old-1', 'ci', 1, NULL, 'exec_start', '{\"seq\":1,\"cmd\":\"ls\"}', NULL, 2),"
              " ('old-1', 'ci', 1, NULL, 'exec_complete', '{\"seq\":1,\"exitCode\":0}', NULL, 3),"
              " ('old-1', 'ci', -1, NULL, 'snapshot', '{\"snapshotId\":\"s\"}', NULL, 4)");
-    assert_rows(old, "SELECT event FROM alineo_events WHERE name = 'ci' AND sandbox_id = 'old-1'"
-                     " ORDER BY ts ASC, id ASC",
+    assert_rows(old,
+                "SELECT event FROM alineo_events WHERE name = 'ci' AND sandbox_id = 'old-1'"
+                " ORDER BY ts ASC, id ASC",
                 "sandbox_created\nexec_start\nexec_complete\nsnapshot");
     assert_rows(db, "SELECT run_id FROM alineo_get_sandbox('ci', 'old-1')", "r");
     assert_rows(db, "SELECT command, exit_code FROM alineo_replay_cache('ci', 'old-1')", "ls|0");
@@ -221,7 +223,7 @@ static void payloads_encoded_twice_are_read_unwrapped_and_unwrapped_by_init(void
 {
     sqlite3 *db = db_of(state);
     static const char *const stored[] = {
-        "{'runId':'r'}",                                       /* right */
+        "{'runId':'r'}",                                         /* right */
         "'{\\'seq\\':1,\\'cmd\\':\\'echo \\\\\\'hi\\\\\\'\\'}'", /* encoded twice */
         "'{\\'seq\\':1,\\'exitCode\\':0}'",
         "'{\\'snapshotId\\':\\'s\\'}'",
@@ -230,8 +232,8 @@ static void payloads_encoded_twice_are_read_unwrapped_and_unwrapped_by_init(void
         "'7'",
         "'{broken'",
     };
-    static const char *const events[] = {"sandbox_created", "exec_start", "exec_complete",
-                                         "snapshot", "a.b", "a.c", "a.d", "a.e"};
+    static const char *const events[] = {
+        "sandbox_created", "exec_start", "exec_complete", "snapshot", "a.b", "a.c", "a.d", "a.e"};
     const char *read = "{'runId':'r'}\n{'seq':1,'cmd':'echo \\'hi\\''}\n{'seq':1,'exitCode':0}\n"
                        "{'snapshotId':'s'}\n[1,2]\n'just text'\n'7'\n'{broken'";
 

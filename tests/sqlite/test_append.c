@@ -151,9 +151,9 @@ static void ts_left_off_in_a_transaction_is_never_below_the_latest_of_the_sessio
             " VALUES ('sb-1', 'ci', -1, 'g', " FUTURE " + 2);"
             "SELECT alineo_append('ci', 'sb-1', 'h');"
             "COMMIT");
-    assert_rows(db, "SELECT event, ts - " FUTURE " FROM alineo_events WHERE ts >= " FUTURE
-                    " ORDER BY id",
-                "b|1\nc|0\ne|0\nf|1\ng|2\nh|2");
+    assert_rows(
+        db, "SELECT event, ts - " FUTURE " FROM alineo_events WHERE ts >= " FUTURE " ORDER BY id",
+        "b|1\nc|0\ne|0\nf|1\ng|2\nh|2");
 }
 
 /* What the connection remembers of its last append is no longer the latest. */
@@ -273,7 +273,13 @@ static const char *const payloads[] = {
     "{\"b\" : 1,\t\"a\":\n[ 1.50, 1e2, -0, 1E+2 ] , \"b\":2}", /* space, order, duplicates */
     "{\"n\":123456789012345678901234567890,\"m\":9007199254740993}",
     "{\"t\":\"\\u0041\\/\\u00e9\xc3\xa9 \\ud83d \\ud83d\\ude00 \\u0000\"}",
-    "  \"text\"  ", "null", "true", "[]", "0", "-1.5e-7", "{}",
+    "  \"text\"  ",
+    "null",
+    "true",
+    "[]",
+    "0",
+    "-1.5e-7",
+    "{}",
     "\"\xef\xb7\x90\"", /* U+FDD0 */
 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define BATCH "SELECT alineo_append_batch(?1)"
+#define BATCH  "SELECT alineo_append_batch(?1)"
 #define FUTURE "4102444800000"
 
 static sqlite3_int64 append_batch(sqlite3 *db, const char *quoted)
@@ -91,8 +91,9 @@ static void a_batch_is_an_array_one_entry_or_json_lines(void **state)
     run(db, "SELECT alineo_init()");
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         assert_int_equal(append_batch(db, forms[i].text), forms[i].count);
-        assert_rows(db, "SELECT group_concat(event, ' ') FROM (SELECT event FROM alineo_events"
-                        " ORDER BY id)",
+        assert_rows(db,
+                    "SELECT group_concat(event, ' ') FROM (SELECT event FROM alineo_events"
+                    " ORDER BY id)",
                     forms[i].count == 0   ? "NULL"
                     : forms[i].count == 1 ? "e1"
                     : forms[i].count == 2 ? "e1 e2"
@@ -163,8 +164,9 @@ static void a_batch_may_be_a_blob_of_utf_8(void **state)
     sqlite3 *db = db_of(state);
 
     run(db, "SELECT alineo_init()");
-    assert_rows(db, sqlf("SELECT alineo_append_batch(CAST(%Q AS BLOB))",
-                         json("{'name':'ci','sandboxId':'sb-\xc3\xa9','event':'x','payload':[1]}")),
+    assert_rows(db,
+                sqlf("SELECT alineo_append_batch(CAST(%Q AS BLOB))",
+                     json("{'name':'ci','sandboxId':'sb-\xc3\xa9','event':'x','payload':[1]}")),
                 "1");
     assert_rows(db, "SELECT sandbox_id, payload, typeof(payload) FROM alineo_events",
                 "sb-\xc3\xa9|[1]|text");
@@ -261,8 +263,8 @@ static void the_last_of_ten_thousand_entries_can_undo_them_all(void **state)
 
 static const char *const timed =
     "[{'name':'ci','sandboxId':'sb-1','event':'a','ts':" FUTURE "},"
-    "{'name':'ci','sandboxId':'sb-1','event':'b','ts':5}," UNTIMED("sb-1", "c") ","
-    UNTIMED("sb-2", "d") "," UNTIMED("sb-1", "e") "]";
+    "{'name':'ci','sandboxId':'sb-1','event':'b','ts':5}," UNTIMED("sb-1", "c") "," UNTIMED(
+        "sb-2", "d") "," UNTIMED("sb-1", "e") "]";
 
 static void ts_left_off_counts_the_entries_before_it_in_the_batch(void **state)
 {

@@ -98,8 +98,8 @@ static void threads_writing_at_once_with_a_busy_timeout_lose_nothing(void **stat
         workers[i].db = open_patient(path_of(state));
     }
     for (int i = 0; i < WRITERS; i++)
-        assert_int_equal(
-            pthread_create(&workers[i].thread, NULL, append_in_thread, &workers[i]), 0);
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, append_in_thread, &workers[i]),
+                         0);
     for (int i = 0; i < WRITERS; i++) {
         assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
         close_ledger(workers[i].db);
@@ -119,8 +119,8 @@ static void threads_sharing_one_connection_lose_nothing(void **state)
         workers[i].db = db_of(state);
     }
     for (int i = 0; i < WRITERS; i++)
-        assert_int_equal(
-            pthread_create(&workers[i].thread, NULL, append_in_thread, &workers[i]), 0);
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, append_in_thread, &workers[i]),
+                         0);
     for (int i = 0; i < WRITERS; i++) {
         assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
         assert_int_equal(workers[i].failed, 0);
@@ -138,8 +138,9 @@ static int load_and_use(void)
     if (rc == SQLITE_OK)
         rc = sqlite3_load_extension(db, extension_path(), NULL, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db, "SELECT alineo_append('ci', 'sb-1', 'sandbox.created');"
-                              "SELECT * FROM alineo_list_sandboxes()",
+        rc = sqlite3_exec(db,
+                          "SELECT alineo_append('ci', 'sb-1', 'sandbox.created');"
+                          "SELECT * FROM alineo_list_sandboxes()",
                           NULL, NULL, NULL);
     return rc | sqlite3_close(db);
 }

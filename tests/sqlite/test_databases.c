@@ -31,10 +31,12 @@ static void the_schema_is_that_of_the_sdk(void **state)
                 "snapshot_id|TEXT|1|0\n"
                 "image|TEXT|1|0\n"
                 "built_at|INTEGER|1|0");
-    assert_rows(db, "SELECT group_concat(name) FROM pragma_index_info('alineo_events_name_sandbox_ts')",
+    assert_rows(db,
+                "SELECT group_concat(name) FROM pragma_index_info('alineo_events_name_sandbox_ts')",
                 "name,sandbox_id,ts,id");
-    assert_rows(db, "SELECT name FROM sqlite_master WHERE name NOT LIKE 'alineo\\_%' ESCAPE '\\'"
-                    " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    assert_rows(db,
+                "SELECT name FROM sqlite_master WHERE name NOT LIKE 'alineo\\_%' ESCAPE '\\'"
+                " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
                 "");
 }
 
@@ -79,9 +81,12 @@ static void a_database_in_memory_is_a_ledger_too(void **state)
 static void the_first_write_switches_a_file_database_to_wal(void **state)
 {
     static const char *const writes[] = {
-        APPEND, "SELECT alineo_append_batch('')", "SELECT alineo_init()",
+        APPEND,
+        "SELECT alineo_append_batch('')",
+        "SELECT alineo_init()",
         "SELECT alineo_save_environment('py', 's', 'i')",
-        "SELECT alineo_delete_sandbox('ci', 'sb-1')", "SELECT alineo_delete_environment('py')",
+        "SELECT alineo_delete_sandbox('ci', 'sb-1')",
+        "SELECT alineo_delete_environment('py')",
     };
     for (size_t i = 0; i < COUNT_OF(writes); i++) {
         const char *path = sqlf("%s-%d", path_of(state), (int)i);
@@ -132,8 +137,9 @@ static void a_read_only_connection_reads_and_refuses_to_write(void **state)
     assert_rows(db, "SELECT run_id FROM alineo_list_sandboxes()", "r");
     assert_error(db, APPEND, SQLITE_READONLY,
                  "alineo_append: attempt to write a readonly database");
-    assert_error(db, "SELECT alineo_append_batch('{\"name\":\"a\",\"sandboxId\":\"b\",\"event\":"
-                     "\"c\"}')",
+    assert_error(db,
+                 "SELECT alineo_append_batch('{\"name\":\"a\",\"sandboxId\":\"b\",\"event\":"
+                 "\"c\"}')",
                  SQLITE_READONLY, "alineo_append_batch: attempt to write a readonly database");
     assert_error(db, "SELECT alineo_delete_sandbox('ci', 'sb-1')", SQLITE_READONLY,
                  "alineo_delete_sandbox: attempt to write a readonly database");
@@ -249,7 +255,8 @@ static void a_database_in_utf_16_gives_the_same_answers(void **state)
         sqlite3 *db = open_ledger(":memory:", 0);
         run(db, sqlf("PRAGMA encoding = '%s'", encodings[i]));
         (void)append(db, "sb-\xc3\xa9", "sandbox_created", "{'runId':'r\xc3\xa9'}", 1);
-        (void)append(db, "sb-\xc3\xa9", "exec.started", "{'seq':1,'cmd':'echo \xf0\x9f\x98\x80'}", 2);
+        (void)append(db, "sb-\xc3\xa9", "exec.started", "{'seq':1,'cmd':'echo \xf0\x9f\x98\x80'}",
+                     2);
         (void)append(db, "sb-\xc3\xa9", "exec.output",
                      "{'seq':1,'type':'stdout','text':'\xf0\x9f\x98\x80\\ud83d'}", 3);
         (void)append(db, "sb-\xc3\xa9", "exec.completed", "{'seq':1,'exitCode':0}", 4);

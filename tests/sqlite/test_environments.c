@@ -35,9 +35,10 @@ static void built_at_left_off_is_the_current_time(void **state)
     sqlite3_int64 before = (sqlite3_int64)now.tv_sec * 1000;
     run(db, "SELECT alineo_save_environment('a', 's', 'i');"
             "SELECT alineo_save_environment('b', 's', 'i', NULL)");
-    assert_rows(db, sqlf("SELECT count(*) FROM alineo_list_environments()"
-                         " WHERE built_at BETWEEN %lld AND %lld AND typeof(built_at) = 'integer'",
-                         before, before + 60000),
+    assert_rows(db,
+                sqlf("SELECT count(*) FROM alineo_list_environments()"
+                     " WHERE built_at BETWEEN %lld AND %lld AND typeof(built_at) = 'integer'",
+                     before, before + 60000),
                 "2");
 }
 
@@ -58,8 +59,7 @@ static void environments_are_listed_newest_first(void **state)
             "SELECT alineo_save_environment('d', 's', 'i', 9);"
             "SELECT alineo_save_environment('a', 's', 'i', 5);"
             "SELECT alineo_save_environment('c', 's', 'i', 1)");
-    assert_rows(db, "SELECT name, built_at FROM alineo_list_environments()",
-                "d|9\na|5\nb|5\nc|1");
+    assert_rows(db, "SELECT name, built_at FROM alineo_list_environments()", "d|9\na|5\nb|5\nc|1");
     assert_rows(db, "SELECT name FROM alineo_list_environments() ORDER BY built_at DESC LIMIT 1",
                 "d");
     assert_rows(db, "SELECT name FROM alineo_list_environments() ORDER BY built_at, name",

@@ -37,8 +37,8 @@ static const ledger_case cases[] = {
      EXECS,
      "1|ls|cab||0|5|5"},
     {"a clock that steps back in the middle of an exec reorders nothing",
-     {STARTED(100, SB, 1, "ls"), OUTPUT(101, SB, 1, "stdout", "a"), OUTPUT(50, SB, 1, "stdout", "b"),
-      OUTPUT(51, SB, 1, "stdout", "c"), COMPLETED(52, SB, 1, 0)},
+     {STARTED(100, SB, 1, "ls"), OUTPUT(101, SB, 1, "stdout", "a"),
+      OUTPUT(50, SB, 1, "stdout", "b"), OUTPUT(51, SB, 1, "stdout", "c"), COMPLETED(52, SB, 1, 0)},
      EXECS,
      "1|ls|abc||0|100|52"},
     {"a clock that steps back between attempts leaves the later recorded one the latest",
@@ -118,20 +118,27 @@ static const ledger_case cases[] = {
      CACHE,
      "1|NULL|||7|NULL|3"},
     {"stdout and stderr of a completion replace what the chunks gave",
-     {STARTED(1, SB, 1, "ls"), OUTPUT(2, SB, 1, "stdout", "a"), OUTPUT(3, SB, 1, "stderr", "b"),
+     {STARTED(1, SB, 1, "ls"),
+      OUTPUT(2, SB, 1, "stdout", "a"),
+      OUTPUT(3, SB, 1, "stderr", "b"),
       {SB, "exec.completed", "{'seq':1,'exitCode':0,'stdout':'whole','stderr':''}", 4}},
      EXECS,
      "1|ls|whole||0|1|4"},
     {"a stdout that is no string replaces nothing",
-     {STARTED(1, SB, 1, "ls"), OUTPUT(2, SB, 1, "stdout", "a"),
+     {STARTED(1, SB, 1, "ls"),
+      OUTPUT(2, SB, 1, "stdout", "a"),
       {SB, "exec.completed", "{'seq':1,'exitCode':0,'stdout':null,'stderr':['b']}", 4}},
      EXECS,
      "1|ls|a||0|1|4"},
     {"an exit code that is no integer is NULL",
-     {STARTED(1, SB, 1, "a"), {SB, "exec.completed", "{'seq':1,'exitCode':'0'}", 2},
-      STARTED(3, SB, 2, "b"), {SB, "exec.completed", "{'seq':2,'exitCode':1.5}", 4},
-      STARTED(5, SB, 3, "c"), {SB, "exec.completed", "{'seq':3}", 6},
-      STARTED(7, SB, 4, "d"), {SB, "exec.completed", "{'seq':4,'exitCode':-1.0}", 8}},
+     {STARTED(1, SB, 1, "a"),
+      {SB, "exec.completed", "{'seq':1,'exitCode':'0'}", 2},
+      STARTED(3, SB, 2, "b"),
+      {SB, "exec.completed", "{'seq':2,'exitCode':1.5}", 4},
+      STARTED(5, SB, 3, "c"),
+      {SB, "exec.completed", "{'seq':3}", 6},
+      STARTED(7, SB, 4, "d"),
+      {SB, "exec.completed", "{'seq':4,'exitCode':-1.0}", 8}},
      EXECS,
      "1|a|||NULL|1|2\n2|b|||NULL|3|4\n3|c|||NULL|5|6\n4|d|||-1|7|8"},
     {"a seq is a number with an integer value, however it is spelled",
@@ -165,13 +172,17 @@ static const ledger_case cases[] = {
      "SELECT seq, command FROM alineo_execs('ci', 'sb-1')",
      "1|a\n2|b\n3|c\n4|NULL\n5|b"},
     {"types other than stdout, stderr and stdin carry no output",
-     {STARTED(1, SB, 1, "ls"), OUTPUT(2, SB, 1, "init", "a"), OUTPUT(3, SB, 1, "Stdout", "b"),
-      OUTPUT(4, SB, 1, "execution_complete", "c"), {SB, "exec.output", "{'seq':1,'text':'d'}", 5},
+     {STARTED(1, SB, 1, "ls"),
+      OUTPUT(2, SB, 1, "init", "a"),
+      OUTPUT(3, SB, 1, "Stdout", "b"),
+      OUTPUT(4, SB, 1, "execution_complete", "c"),
+      {SB, "exec.output", "{'seq':1,'text':'d'}", 5},
       {SB, "exec.output", "{'seq':1,'type':'std\\u006fut','text':'e'}", 6}},
      EXECS,
      "1|ls|e||NULL|1|NULL"},
     {"a text that is no string adds nothing",
-     {STARTED(1, SB, 1, "ls"), {SB, "exec.output", "{'seq':1,'type':'stdout','text':7}", 2},
+     {STARTED(1, SB, 1, "ls"),
+      {SB, "exec.output", "{'seq':1,'type':'stdout','text':7}", 2},
       {SB, "exec.output", "{'seq':1,'type':'stdout'}", 3},
       {SB, "exec.output", "{'seq':1,'type':'stdout','text':null}", 4},
       OUTPUT(5, SB, 1, "stdout", "")},
@@ -215,13 +226,14 @@ static void legacy_names_and_current_ones_fold_alike(void **state)
 {
     sqlite3 *db = db_of(state);
 
-    run(db, "SELECT alineo_init();"
-            "INSERT INTO alineo_events(sandbox_id, name, step_idx, event, payload, ts) VALUES"
-            " ('sb-1', 'ci', 1, 'exec_start', '{\"seq\":1,\"cmd\":\"ls\"}', 1),"
-            " ('sb-1', 'ci', 1, 'exec.output', '{\"seq\":1,\"type\":\"stdout\",\"text\":\"a\"}', 2),"
-            " ('sb-1', 'ci', 1, 'exec_event', '{\"seq\":1,\"type\":\"stdout\",\"text\":\"b\"}', 3),"
-            " ('sb-1', 'ci', 1, 'exec_complete', '{\"seq\":1,\"exitCode\":0}', 4),"
-            " ('sb-1', 'ci', -1, 'snapshot', '{\"snapshotId\":\"s\"}', 5)");
+    run(db,
+        "SELECT alineo_init();"
+        "INSERT INTO alineo_events(sandbox_id, name, step_idx, event, payload, ts) VALUES"
+        " ('sb-1', 'ci', 1, 'exec_start', '{\"seq\":1,\"cmd\":\"ls\"}', 1),"
+        " ('sb-1', 'ci', 1, 'exec.output', '{\"seq\":1,\"type\":\"stdout\",\"text\":\"a\"}', 2),"
+        " ('sb-1', 'ci', 1, 'exec_event', '{\"seq\":1,\"type\":\"stdout\",\"text\":\"b\"}', 3),"
+        " ('sb-1', 'ci', 1, 'exec_complete', '{\"seq\":1,\"exitCode\":0}', 4),"
+        " ('sb-1', 'ci', -1, 'snapshot', '{\"snapshotId\":\"s\"}', 5)");
     assert_rows(db, CACHE, "1|ls|ab||0|1|4");
 }
 

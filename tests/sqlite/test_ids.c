@@ -140,8 +140,9 @@ static void an_id_being_deleted_is_not_given_out_again(void **state)
     assert_rows(db, "SELECT id FROM alineo_events WHERE id > 5 ORDER BY id", "9\n10");
     run(db, "BEGIN");
     assert_int_equal(append_one(db), 11);
-    assert_rows(db, "DELETE FROM alineo_events WHERE id = 11"
-                    " RETURNING alineo_append('ci', 'sb-2', 'y')",
+    assert_rows(db,
+                "DELETE FROM alineo_events WHERE id = 11"
+                " RETURNING alineo_append('ci', 'sb-2', 'y')",
                 "12");
     assert_int_equal(append_one(db), 13);
     run(db, "COMMIT");

@@ -47,13 +47,15 @@ static void fill(sqlite3 *db)
 {
     for (int i = 1; i <= 3; i++) {
         (void)append(db, "sb-1", "sandbox.created", "{}", i);
-        (void)append(db, "sb-1", "exec.started", i == 1   ? "{'seq':1}"
-                                                 : i == 2 ? "{'seq':2}"
-                                                          : "{'seq':3}",
+        (void)append(db, "sb-1", "exec.started",
+                     i == 1   ? "{'seq':1}"
+                     : i == 2 ? "{'seq':2}"
+                              : "{'seq':3}",
                      i);
-        (void)append(db, "sb-1", "exec.completed", i == 1   ? "{'seq':1,'exitCode':0}"
-                                                   : i == 2 ? "{'seq':2,'exitCode':0}"
-                                                            : "{'seq':3,'exitCode':0}",
+        (void)append(db, "sb-1", "exec.completed",
+                     i == 1   ? "{'seq':1,'exitCode':0}"
+                     : i == 2 ? "{'seq':2,'exitCode':0}"
+                              : "{'seq':3,'exitCode':0}",
                      i);
         (void)append(db, sqlf("sb-%d0", i), "sandbox.created", "{}", i);
         (void)append(db, "sb-1", "snapshot", "{'snapshotId':'s','tag':'t'}", i);
@@ -246,8 +248,8 @@ static void the_entry_point_is_found_from_the_name_of_the_file(void **state)
     /* SQLite adds the suffix, and makes sqlite3_alineo_init of "alineo". */
     sqlite3 *db = open_plain(":memory:", 0);
     assert_int_equal(sqlite3_enable_load_extension(db, 1), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_load_extension(db, sqlf("%.*s", (int)len - 3, path), NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_load_extension(db, sqlf("%.*s", (int)len - 3, path), NULL, NULL),
+                     SQLITE_OK);
     run(db, "SELECT alineo_version()");
     close_ledger(db);
 }

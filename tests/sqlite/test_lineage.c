@@ -8,7 +8,9 @@
     CREATED(ts, sandbox, "{'resumedFrom':'" parent "','snapshotId':'" snapshot "'}")
 #define RAN(ts, sandbox, seq, cmd) STARTED(ts, sandbox, seq, cmd), COMPLETED(ts, sandbox, seq, 0)
 #define SHELL(ts, sandbox, seq)                                                                    \
-    {sandbox, "exec.started", "{'seq':" #seq ",'cmd':'bash','interactive':true}", ts}
+    {                                                                                              \
+        sandbox, "exec.started", "{'seq':" #seq ",'cmd':'bash','interactive':true}", ts            \
+    }
 
 #define CACHED(sandbox)                                                                            \
     "SELECT (SELECT group_concat(seq || ' ' || command, ', ') FROM"                                \
@@ -57,10 +59,11 @@ static const ledger_case cases[] = {
       RESUMED(5, "sb-2", "sb-1", "s-1"), RAN(6, "sb-2", 3, "c")},
      CACHED("sb-2"),
      "1 a|['sb-1','sb-2']"},
-    {"a session resumed before its parent made a checkpoint of its own goes back to the grandparent",
+    {"a session resumed before its parent made a checkpoint of its own goes back to the "
+     "grandparent",
      {CREATED(1, "sb-1", "{}"), RAN(2, "sb-1", 1, "a"), CHECKPOINT(3, "sb-1", "s-1"),
-      RESUMED(4, "sb-2", "sb-1", "s-1"), RAN(5, "sb-2", 2, "b"),
-      RESUMED(6, "sb-3", "sb-2", "s-1"), RAN(7, "sb-3", 3, "c"), CHECKPOINT(8, "sb-3", "s-3")},
+      RESUMED(4, "sb-2", "sb-1", "s-1"), RAN(5, "sb-2", 2, "b"), RESUMED(6, "sb-3", "sb-2", "s-1"),
+      RAN(7, "sb-3", 3, "c"), CHECKPOINT(8, "sb-3", "s-3")},
      CACHED("sb-3"),
      "1 a, 3 c|['sb-1','sb-2','sb-3']"},
     {"a snapshot made twice is inherited from its latest checkpoint",
@@ -99,11 +102,13 @@ static const ledger_case cases[] = {
      "2|b|NULL"},
 
     {"settings are its own, else those of the nearest ancestor that has them",
-     {CREATED(1, "sb-1", "{'runId':'r-1','resourceId':'res-1','teamId':'t-1','resources':{'a':1},"
-                         "'networkPolicy':{'b':1},'credentialProxy':{'c':1}}"),
+     {CREATED(1, "sb-1",
+              "{'runId':'r-1','resourceId':'res-1','teamId':'t-1','resources':{'a':1},"
+              "'networkPolicy':{'b':1},'credentialProxy':{'c':1}}"),
       CHECKPOINT(2, "sb-1", "s-1"),
-      CREATED(3, "sb-2", "{'resumedFrom':'sb-1','snapshotId':'s-1','resourceId':'res-2',"
-                         "'resources':{'a':2},'teamId':null}"),
+      CREATED(3, "sb-2",
+              "{'resumedFrom':'sb-1','snapshotId':'s-1','resourceId':'res-2',"
+              "'resources':{'a':2},'teamId':null}"),
       CHECKPOINT(4, "sb-2", "s-2"),
       CREATED(5, "sb-3", "{'resumedFrom':'sb-2','snapshotId':'s-2','networkPolicy':{'b':3}}"),
       CHECKPOINT(6, "sb-3", "s-3")},
@@ -119,7 +124,8 @@ static const ledger_case cases[] = {
      {CREATED(1, "sb-1", "{}"),
       {"sb-1", "egress.rule_added", "{'rules':[{'target':'a'}]}", 2},
       {"sb-1", "credential.bound", "{'name':'k'}", 2},
-      CHECKPOINT(3, "sb-1", "s-1"), RESUMED(4, "sb-2", "sb-1", "s-1"),
+      CHECKPOINT(3, "sb-1", "s-1"),
+      RESUMED(4, "sb-2", "sb-1", "s-1"),
       {"sb-2", "egress.rule_added", "{'rules':[{'target':'b'}]}", 5}},
      "SELECT d -> '$.egress', d -> '$.credentials' FROM (SELECT alineo_resume('sb-2') AS d)",
      "{'apply':[{'target':'b'}],'remove':[]}|[]"},
@@ -151,16 +157,20 @@ static const ledger_case cases[] = {
 
 static const ledger_case loops[] = {
     {"a session resumed from itself",
-     {RESUMED(1, "sb-1", "sb-1", "s"), CHECKPOINT(2, "sb-1", "s")}, "sb-1", ""},
+     {RESUMED(1, "sb-1", "sb-1", "s"), CHECKPOINT(2, "sb-1", "s")},
+     "sb-1",
+     ""},
     {"two sessions resumed from each other",
      {RESUMED(1, "sb-1", "sb-2", "s"), CHECKPOINT(2, "sb-1", "s"), RESUMED(3, "sb-2", "sb-1", "s"),
       CHECKPOINT(4, "sb-2", "s")},
-     "sb-2", ""},
+     "sb-2",
+     ""},
     {"a cycle above the session",
      {RESUMED(1, "sb-1", "sb-3", "s"), CHECKPOINT(2, "sb-1", "s"), RESUMED(3, "sb-2", "sb-1", "s"),
       CHECKPOINT(4, "sb-2", "s"), RESUMED(5, "sb-3", "sb-2", "s"), CHECKPOINT(6, "sb-3", "s"),
       RESUMED(7, "sb-4", "sb-3", "s"), CHECKPOINT(8, "sb-4", "s")},
-     "sb-4", ""},
+     "sb-4",
+     ""},
 };
 
 static void a_lineage_that_is_a_cycle_is_an_error(void **state)
@@ -218,16 +228,17 @@ static void a_lineage_of_five_hundred_generations_is_followed_to_its_root(void *
 
     run(db, "BEGIN");
     for (int i = 0; i < 500; i++) {
-        (void)append(db, sqlf("sb-%d", i), "sandbox.created",
-                     i == 0 ? "{}" : sqlf("{'resumedFrom':'sb-%d','snapshotId':'s-%d'}", i - 1, i - 1),
-                     i);
+        (void)append(
+            db, sqlf("sb-%d", i), "sandbox.created",
+            i == 0 ? "{}" : sqlf("{'resumedFrom':'sb-%d','snapshotId':'s-%d'}", i - 1, i - 1), i);
         (void)append(db, sqlf("sb-%d", i), "exec.completed", sqlf("{'seq':%d,'exitCode':0}", i), i);
         (void)append(db, sqlf("sb-%d", i), "snapshot", sqlf("{'snapshotId':'s-%d'}", i), i);
     }
     run(db, "COMMIT");
-    assert_rows(db, "SELECT json_array_length(d, '$.lineage'), d ->> '$.lineage[0]',"
-                    " json_array_length(d, '$.replayCache')"
-                    " FROM (SELECT alineo_resume('sb-499') AS d)",
+    assert_rows(db,
+                "SELECT json_array_length(d, '$.lineage'), d ->> '$.lineage[0]',"
+                " json_array_length(d, '$.replayCache')"
+                " FROM (SELECT alineo_resume('sb-499') AS d)",
                 "500|sb-0|500");
 }
 

@@ -12,8 +12,9 @@
 /* One session, told by get and by list alike. */
 static const ledger_case sessions[] = {
     {"a session is told by its created event",
-     {CREATED(7, "sb-1", "{'runId':'r','resourceId':'res','teamId':'t','parentSandboxId':'p',"
-                         "'resumedFrom':'f'}")},
+     {CREATED(7, "sb-1",
+              "{'runId':'r','resourceId':'res','teamId':'t','parentSandboxId':'p',"
+              "'resumedFrom':'f'}")},
      SANDBOX,
      "ci|sb-1|running|7|NULL|0|r|res|t|p|f"},
     {"what the created event does not say is NULL, and run_id the sandbox_id",
@@ -85,9 +86,12 @@ static void fill(sqlite3 *db)
         const char *name, *id, *payload;
         int ts;
     } created[] = {
-        {"ci", "sb-1", "{\"runId\":\"r-1\"}", 10}, {"cd", "sb-2", "{\"runId\":\"r-1\"}", 20},
-        {"ci", "sb-4", "{\"runId\":\"r-2\"}", 30}, {"ci", "sb-3", "{\"runId\":\"r-2\"}", 30},
-        {"cd", "sb-5", "{}", 5},                   {"ci", "sb-6", "{\"runId\":7}", 40},
+        {"ci", "sb-1", "{\"runId\":\"r-1\"}", 10},
+        {"cd", "sb-2", "{\"runId\":\"r-1\"}", 20},
+        {"ci", "sb-4", "{\"runId\":\"r-2\"}", 30},
+        {"ci", "sb-3", "{\"runId\":\"r-2\"}", 30},
+        {"cd", "sb-5", "{}", 5},
+        {"ci", "sb-6", "{\"runId\":7}", 40},
     };
     for (size_t i = 0; i < COUNT_OF(created); i++)
         run(db, sqlf("SELECT alineo_append(%Q, %Q, 'sandbox.created', %Q, NULL, NULL, NULL, %d)",
@@ -139,7 +143,8 @@ static void every_filter_keeps_what_it_says_newest_first(void **state)
 
     fill(db);
     for (size_t i = 0; i < COUNT_OF(filters); i++)
-        assert_rows(db, sqlf(IDS "alineo_list_sandboxes(%s)", filters[i].arguments), filters[i].ids);
+        assert_rows(db, sqlf(IDS "alineo_list_sandboxes(%s)", filters[i].arguments),
+                    filters[i].ids);
 }
 
 static void order_by_and_limit_are_those_of_sql(void **state)
@@ -152,11 +157,13 @@ static void order_by_and_limit_are_those_of_sql(void **state)
     assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes() ORDER BY started_at DESC LIMIT 3)",
                 "6 3 4");
     assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes() LIMIT 2 OFFSET 1)", "3 4");
-    assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes(NULL, NULL, NULL, NULL, 3)"
-                        " ORDER BY sandbox_id)",
+    assert_rows(db,
+                IDS "(SELECT * FROM alineo_list_sandboxes(NULL, NULL, NULL, NULL, 3)"
+                    " ORDER BY sandbox_id)",
                 "3 4 6");
-    assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes() WHERE started_at < 30"
-                        " AND name = 'cd')",
+    assert_rows(db,
+                IDS "(SELECT * FROM alineo_list_sandboxes() WHERE started_at < 30"
+                    " AND name = 'cd')",
                 "2 5");
 }
 

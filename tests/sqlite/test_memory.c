@@ -11,7 +11,7 @@
 #include <string.h>
 
 static sqlite3_mem_methods real;
-static long countdown; /* allocations up to the one that fails; 0: none does */
+static long countdown;  /* allocations up to the one that fails; 0: none does */
 static bool ever_after; /* every later one fails too */
 static bool fired;
 
@@ -63,10 +63,12 @@ static long stride(long most)
  * legacy names, payloads encoded twice, text that columns cannot hold. */
 static void fill(sqlite3 *db)
 {
-    (void)append(db, "sb-1", "sandbox.created", "{'runId':'r\\u0000\xc3\xa9','resources':{'b':1,'a':2}}", 1);
+    (void)append(db, "sb-1", "sandbox.created",
+                 "{'runId':'r\\u0000\xc3\xa9','resources':{'b':1,'a':2}}", 1);
     (void)append(db, "sb-1", "exec.started", "{'seq':1,'cmd':'ls \xc3\xa9'}", 2);
     (void)append(db, "sb-1", "exec.output", "{'seq':1,'type':'stdout','text':'a\\ud83d'}", 3);
-    (void)append(db, "sb-1", "exec.output", "{'seq':1,'type':'stdout','text':'\\ude00b\\u0000'}", 4);
+    (void)append(db, "sb-1", "exec.output", "{'seq':1,'type':'stdout','text':'\\ude00b\\u0000'}",
+                 4);
     (void)append(db, "sb-1", "exec.completed", "{'seq':1,'exitCode':0}", 5);
     (void)append(db, "sb-1", "exec.started",
                  "{'seq':2,'cmd':'sh','interactive':true,'cwd':'/','env':{'A':'1'}}", 6);
@@ -123,14 +125,14 @@ static sqlite3 *open_image(size_t i)
 
     assert_non_null(copy);
     memcpy(copy, images[i], (size_t)image_sizes[i]);
-    assert_int_equal(sqlite3_deserialize(db, "main", copy, image_sizes[i], image_sizes[i],
-                                         SQLITE_DESERIALIZE_FREEONCLOSE |
-                                             SQLITE_DESERIALIZE_RESIZEABLE),
-                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_deserialize(db, "main", copy, image_sizes[i], image_sizes[i],
+                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE),
+        SQLITE_OK);
     return db;
 }
 
-#define FIRST_ENTRY  "{\"name\":\"c\\u0069\",\"sandboxId\":\"sb-2\",\"event\":\"x\"}"
+#define FIRST_ENTRY "{\"name\":\"c\\u0069\",\"sandboxId\":\"sb-2\",\"event\":\"x\"}"
 #define SECOND_ENTRY                                                                               \
     "{\"name\":\"ci\",\"sandboxId\":\"sb-2\",\"event\":\"y\",\"ts\":1,\"error\":\"\\u0000\"}"
 
@@ -390,8 +392,10 @@ static void loading_survives_any_failing_allocation(void **state)
 static void an_error_text_survives_any_failing_allocation(void **state)
 {
     static const char *const failing[] = {
-        "SELECT alineo_append('ci', 'sb-1', '')", "SELECT alineo_append_batch('[{}]')",
-        "SELECT alineo_resume('nobody')", "SELECT * FROM alineo_replay('ci')",
+        "SELECT alineo_append('ci', 'sb-1', '')",
+        "SELECT alineo_append_batch('[{}]')",
+        "SELECT alineo_resume('nobody')",
+        "SELECT * FROM alineo_replay('ci')",
         "SELECT * FROM alineo_list_sandboxes(NULL, 'lost')",
     };
     static answer got;

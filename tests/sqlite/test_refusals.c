@@ -200,8 +200,7 @@ static void the_reading_functions_refuse_what_they_cannot_look_for(void **state)
 {
     sqlite3 *db = filled(state);
 
-    assert_refused(db, "SELECT alineo_resume(NULL)",
-                   "alineo_resume: sandbox_id must not be NULL");
+    assert_refused(db, "SELECT alineo_resume(NULL)", "alineo_resume: sandbox_id must not be NULL");
     assert_refused(db, "SELECT alineo_resume('')", "alineo_resume: sandbox_id must not be empty");
     assert_refused(db, "SELECT alineo_resume(x'00')", "alineo_resume: sandbox_id must be text");
     assert_refused(db, "SELECT alineo_output('ci', 'sb-1', 1, 'stdlog')",

@@ -69,9 +69,30 @@ static void fill(sqlite3 *db)
 }
 
 static const char *const values[] = {
-    "0", "7", "-3", "-1", "19", "20", "59", "61", "9223372036854775807", "-9223372036854775808",
-    "9223372036854775806", "7.0", "7.5", "-0.5", "1e300", "-1e300", "9.3e18", "NULL", "'7'", "'7.5'", "'x'",
-    "x'37'", "(SELECT 7)", "abs(-7)",
+    "0",
+    "7",
+    "-3",
+    "-1",
+    "19",
+    "20",
+    "59",
+    "61",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775806",
+    "7.0",
+    "7.5",
+    "-0.5",
+    "1e300",
+    "-1e300",
+    "9.3e18",
+    "NULL",
+    "'7'",
+    "'7.5'",
+    "'x'",
+    "x'37'",
+    "(SELECT 7)",
+    "abs(-7)",
 };
 
 static const char *const operators[] = {"=", "<", "<=", ">", ">=", "==", "IS", "<>", "IS NOT"};
@@ -83,7 +104,8 @@ static void assert_same(sqlite3 *db, const char *where)
                                    " sandbox_id = 'sb-1' AND (%s) ORDER BY ts, id",
                                    where));
 
-    assert_rows(db, sqlf("SELECT id, ts FROM alineo_replay('ci', 'sb-1') WHERE (%s)", where), plain);
+    assert_rows(db, sqlf("SELECT id, ts FROM alineo_replay('ci', 'sb-1') WHERE (%s)", where),
+                plain);
     sqlite3_free(plain);
 }
 
@@ -103,14 +125,36 @@ static void a_comparison_of_ts_or_id_gives_the_rows_it_gives_on_the_table(void *
 static void several_comparisons_give_the_rows_they_give_on_the_table(void **state)
 {
     static const char *const wheres[] = {
-        "ts > 3 AND ts < 9", "ts >= 3 AND ts <= 3", "ts = 3 AND id > 20", "id > 10 AND id <= 30",
-        "ts BETWEEN 5 AND 8", "ts BETWEEN 8 AND 5", "ts > 5 AND ts < 6", "ts = 4 AND ts = 5",
-        "ts > 9223372036854775807", "ts < -9223372036854775808", "id >= 9223372036854775807",
-        "ts IN (3, 4, 19)", "ts NOT IN (3, 4, 19)", "id IN (1, 1, 2)", "ts IN (SELECT 3)",
-        "ts = 3 OR ts = 4", "ts < 2 OR id > 50", "NOT ts < 5", "ts > 3 AND event = 'x'",
-        "ts + 0 = 7", "ts < 7 AND ts < 9 AND ts <= 6 AND ts > 1 AND ts >= 2",
-        "(ts, id) > (5, 30)", "(ts, id) <= (5, 30)", "(ts, id) = (7, 1)", "ts > 2.5 AND ts < 4.5",
-        "ts IS NULL", "ts IS NOT NULL", "ts < id", "ts LIKE '1%'", "id = ts",
+        "ts > 3 AND ts < 9",
+        "ts >= 3 AND ts <= 3",
+        "ts = 3 AND id > 20",
+        "id > 10 AND id <= 30",
+        "ts BETWEEN 5 AND 8",
+        "ts BETWEEN 8 AND 5",
+        "ts > 5 AND ts < 6",
+        "ts = 4 AND ts = 5",
+        "ts > 9223372036854775807",
+        "ts < -9223372036854775808",
+        "id >= 9223372036854775807",
+        "ts IN (3, 4, 19)",
+        "ts NOT IN (3, 4, 19)",
+        "id IN (1, 1, 2)",
+        "ts IN (SELECT 3)",
+        "ts = 3 OR ts = 4",
+        "ts < 2 OR id > 50",
+        "NOT ts < 5",
+        "ts > 3 AND event = 'x'",
+        "ts + 0 = 7",
+        "ts < 7 AND ts < 9 AND ts <= 6 AND ts > 1 AND ts >= 2",
+        "(ts, id) > (5, 30)",
+        "(ts, id) <= (5, 30)",
+        "(ts, id) = (7, 1)",
+        "ts > 2.5 AND ts < 4.5",
+        "ts IS NULL",
+        "ts IS NOT NULL",
+        "ts < id",
+        "ts LIKE '1%'",
+        "id = ts",
     };
     sqlite3 *db = db_of(state);
 
@@ -122,8 +166,8 @@ static void several_comparisons_give_the_rows_they_give_on_the_table(void **stat
 static void every_order_by_gives_the_order_it_gives_on_the_table(void **state)
 {
     static const char *const orders[] = {
-        "ts, id", "ts DESC, id DESC", "ts, id DESC", "ts DESC, id", "id", "id DESC", "event, id",
-        "ts % 5, id", "ts, id, event", "-ts, id",
+        "ts, id",  "ts DESC, id DESC", "ts, id DESC", "ts DESC, id",   "id",
+        "id DESC", "event, id",        "ts % 5, id",  "ts, id, event", "-ts, id",
     };
     static const char *const limits[] = {
         "", "LIMIT 0", "LIMIT 3", "LIMIT 3 OFFSET 2", "LIMIT -1 OFFSET 50", "LIMIT 1000 OFFSET 52",
@@ -151,7 +195,8 @@ static void aggregates_and_distinct_are_those_of_the_table(void **state)
                 "1");
     assert_rows(db, "SELECT min(ts), max(ts), min(id) FROM alineo_replay('ci', 'sb-1')",
                 "-3|9223372036854775807|-5");
-    assert_rows(db, "SELECT count(DISTINCT ts) FROM alineo_replay('ci', 'sb-1') WHERE ts >= 0", "21");
+    assert_rows(db, "SELECT count(DISTINCT ts) FROM alineo_replay('ci', 'sb-1') WHERE ts >= 0",
+                "21");
     assert_rows(db,
                 "SELECT ts, count(*) FROM alineo_replay('ci', 'sb-1') WHERE ts IN (-3, 0, 7)"
                 " GROUP BY ts ORDER BY ts",

@@ -75,8 +75,9 @@ static void a_left_join_keeps_the_sessions_without_rows(void **state)
     sqlite3 *db = db_of(state);
 
     fill(db);
-    assert_rows(db, "SELECT s, command FROM sessions LEFT JOIN alineo_execs(n, s)"
-                    " WHERE seq IS NULL OR seq = 1 ORDER BY s, 2",
+    assert_rows(db,
+                "SELECT s, command FROM sessions LEFT JOIN alineo_execs(n, s)"
+                " WHERE seq IS NULL OR seq = 1 ORDER BY s, 2",
                 "none|NULL\nsb-1|NULL\nsb-1|ci 1.1\nsb-2|cd 2.1\nsb-3|ci 3.1");
 }
 
@@ -85,31 +86,40 @@ static void the_arguments_have_names_as_hidden_columns(void **state)
     sqlite3 *db = db_of(state);
 
     fill(db);
-    assert_rows(db, "SELECT command FROM alineo_execs WHERE in_name = 'ci' AND in_sandbox_id = 'sb-1'",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs WHERE in_name = 'ci' AND in_sandbox_id = 'sb-1'",
                 "ci 1.1");
-    assert_rows(db, "SELECT command FROM alineo_execs WHERE in_name = 'ci'"
-                    " AND in_sandbox_id IN ('sb-1', 'sb-2', 'sb-9', NULL) ORDER BY 1",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs WHERE in_name = 'ci'"
+                " AND in_sandbox_id IN ('sb-1', 'sb-2', 'sb-9', NULL) ORDER BY 1",
                 "ci 1.1\nci 2.1\nci 2.2");
-    assert_rows(db, "SELECT command FROM alineo_execs WHERE in_name IN ('ci', 'cd')"
-                    " AND in_sandbox_id IN (SELECT 'sb-1') ORDER BY 1",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs WHERE in_name IN ('ci', 'cd')"
+                " AND in_sandbox_id IN (SELECT 'sb-1') ORDER BY 1",
                 "cd 1.1\nci 1.1");
-    assert_rows(db, "SELECT command FROM alineo_execs WHERE in_name = 'ci'"
-                    " AND (in_sandbox_id = 'sb-1' OR in_sandbox_id = 'sb-2') ORDER BY 1",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs WHERE in_name = 'ci'"
+                " AND (in_sandbox_id = 'sb-1' OR in_sandbox_id = 'sb-2') ORDER BY 1",
                 "ci 1.1\nci 2.1\nci 2.2");
     assert_rows(db, "SELECT command FROM alineo_execs('ci', 'sb-1') WHERE in_name = 'cd'", "");
     assert_rows(db, "SELECT in_name, in_sandbox_id FROM alineo_execs('ci', 'sb-1')", "ci|sb-1");
-    assert_rows(db, "SELECT command FROM alineo_execs WHERE in_sandbox_id IN ('sb-3', 'sb-1')"
-                    " AND in_name = 'ci' ORDER BY seq, command",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs WHERE in_sandbox_id IN ('sb-3', 'sb-1')"
+                " AND in_name = 'ci' ORDER BY seq, command",
                 "ci 1.1\nci 3.1\nci 3.2\nci 3.3");
 }
 
 static void a_null_argument_gives_no_rows(void **state)
 {
     static const char *const calls[] = {
-        "alineo_replay(NULL, 'sb-1')",       "alineo_replay('ci', NULL)",
-        "alineo_replay_cache(NULL, 'sb-1')", "alineo_replay_cache('ci', NULL)",
-        "alineo_execs(NULL, NULL)",          "alineo_last_checkpoint('ci', NULL)",
-        "alineo_list_checkpoints(NULL, 'sb-1')", "alineo_get_sandbox('ci', NULL)",
+        "alineo_replay(NULL, 'sb-1')",
+        "alineo_replay('ci', NULL)",
+        "alineo_replay_cache(NULL, 'sb-1')",
+        "alineo_replay_cache('ci', NULL)",
+        "alineo_execs(NULL, NULL)",
+        "alineo_last_checkpoint('ci', NULL)",
+        "alineo_list_checkpoints(NULL, 'sb-1')",
+        "alineo_get_sandbox('ci', NULL)",
         "alineo_get_environment(NULL)",
     };
     sqlite3 *db = db_of(state);
@@ -119,8 +129,9 @@ static void a_null_argument_gives_no_rows(void **state)
     for (size_t i = 0; i < COUNT_OF(calls); i++)
         assert_rows(db, sqlf("SELECT * FROM %s", calls[i]), "");
     assert_rows(db, "SELECT count(*) FROM alineo_replay_cache('ci', 'sb-3', NULL)", "3");
-    assert_rows(db, "SELECT alineo_output(NULL, 'sb-1', 1), alineo_output('ci', NULL, 1),"
-                    " alineo_output('ci', 'sb-1', NULL)",
+    assert_rows(db,
+                "SELECT alineo_output(NULL, 'sb-1', 1), alineo_output('ci', NULL, 1),"
+                " alineo_output('ci', 'sb-1', NULL)",
                 "NULL|NULL|NULL");
 }
 
@@ -154,12 +165,24 @@ static void a_seq_asked_for_gives_that_exec_alone(void **state)
     static const struct {
         const char *where, *seqs;
     } wheres[] = {
-        {"seq = 2", "2"},     {"seq = 9", "NULL"},  {"seq > 1", "2,3"},  {"seq >= 2", "2,3"},
-        {"seq < 2", "1"},     {"seq <= 2", "1,2"},  {"seq > 1 AND seq < 3", "2"},
-        {"seq IN (1, 3)", "1,3"}, {"seq = 2.0", "2"}, {"seq = 2.5", "NULL"},
-        {"seq = '2'", "2"},   {"seq = NULL", "NULL"}, {"seq = 1 AND seq = 2", "NULL"},
-        {"seq <> 2", "1,3"},  {"seq = 1 OR seq = 3", "1,3"}, {"seq BETWEEN 2 AND 2", "2"},
-        {"seq < 2.5", "1,2"}, {"seq > 9223372036854775807", "NULL"},
+        {"seq = 2", "2"},
+        {"seq = 9", "NULL"},
+        {"seq > 1", "2,3"},
+        {"seq >= 2", "2,3"},
+        {"seq < 2", "1"},
+        {"seq <= 2", "1,2"},
+        {"seq > 1 AND seq < 3", "2"},
+        {"seq IN (1, 3)", "1,3"},
+        {"seq = 2.0", "2"},
+        {"seq = 2.5", "NULL"},
+        {"seq = '2'", "2"},
+        {"seq = NULL", "NULL"},
+        {"seq = 1 AND seq = 2", "NULL"},
+        {"seq <> 2", "1,3"},
+        {"seq = 1 OR seq = 3", "1,3"},
+        {"seq BETWEEN 2 AND 2", "2"},
+        {"seq < 2.5", "1,2"},
+        {"seq > 9223372036854775807", "NULL"},
     };
     static const char *const tables[] = {"alineo_execs", "alineo_replay_cache"};
     sqlite3 *db = db_of(state);
@@ -167,9 +190,10 @@ static void a_seq_asked_for_gives_that_exec_alone(void **state)
     fill(db);
     for (size_t t = 0; t < COUNT_OF(tables); t++)
         for (size_t i = 0; i < COUNT_OF(wheres); i++)
-            assert_rows(db, sqlf("SELECT group_concat(seq) FROM (SELECT seq FROM %s('ci', 'sb-3')"
-                                 " WHERE %s ORDER BY seq)",
-                                 tables[t], wheres[i].where),
+            assert_rows(db,
+                        sqlf("SELECT group_concat(seq) FROM (SELECT seq FROM %s('ci', 'sb-3')"
+                             " WHERE %s ORDER BY seq)",
+                             tables[t], wheres[i].where),
                         wheres[i].seqs);
     assert_rows(db, "SELECT seq, command FROM alineo_execs('ci', 'sb-3') WHERE seq = 2",
                 "2|ci 3.2");
@@ -185,7 +209,8 @@ static void rows_come_in_seq_order_and_in_any_other_asked_for(void **state)
     assert_rows(db, "SELECT seq FROM alineo_execs('ci', 'sb-3') ORDER BY seq DESC", "3\n2\n1");
     assert_rows(db, "SELECT seq FROM alineo_replay_cache('ci', 'sb-3') ORDER BY command DESC",
                 "3\n2\n1");
-    assert_rows(db, "SELECT seq FROM alineo_execs('ci', 'sb-3') ORDER BY seq LIMIT 1 OFFSET 1", "2");
+    assert_rows(db, "SELECT seq FROM alineo_execs('ci', 'sb-3') ORDER BY seq LIMIT 1 OFFSET 1",
+                "2");
     assert_rows(db, "SELECT seq FROM alineo_execs('ci', 'sb-3') LIMIT 2", "1\n2");
 }
 
@@ -194,14 +219,17 @@ static void a_correlated_subquery_is_run_for_each_row(void **state)
     sqlite3 *db = db_of(state);
 
     fill(db);
-    assert_rows(db, "SELECT s, (SELECT count(*) FROM alineo_replay(n, s)),"
-                    " (SELECT max(seq) FROM alineo_execs(n, s)) FROM sessions ORDER BY rowid",
+    assert_rows(db,
+                "SELECT s, (SELECT count(*) FROM alineo_replay(n, s)),"
+                " (SELECT max(seq) FROM alineo_execs(n, s)) FROM sessions ORDER BY rowid",
                 "sb-1|3|1\nsb-3|7|3\nsb-2|5|2\nnone|0|NULL\nsb-1|0|NULL");
-    assert_rows(db, "SELECT s FROM sessions WHERE EXISTS (SELECT 1 FROM alineo_execs(n, s)"
-                    " WHERE seq = 2) ORDER BY 1",
+    assert_rows(db,
+                "SELECT s FROM sessions WHERE EXISTS (SELECT 1 FROM alineo_execs(n, s)"
+                " WHERE seq = 2) ORDER BY 1",
                 "sb-2\nsb-3");
-    assert_rows(db, "SELECT seq, alineo_output('ci', 'sb-3', seq) FROM alineo_execs('ci', 'sb-3')"
-                    " WHERE alineo_output('ci', 'sb-3', seq + 1) IS NOT NULL",
+    assert_rows(db,
+                "SELECT seq, alineo_output('ci', 'sb-3', seq) FROM alineo_execs('ci', 'sb-3')"
+                " WHERE alineo_output('ci', 'sb-3', seq + 1) IS NOT NULL",
                 "1|0x\n2|0x");
 }
 
@@ -210,17 +238,20 @@ static void a_function_may_stand_twice_in_one_query(void **state)
     sqlite3 *db = db_of(state);
 
     fill(db);
-    assert_rows(db, "SELECT a.command, b.command FROM alineo_execs('ci', 'sb-2') AS a,"
-                    " alineo_execs('cd', 'sb-2') AS b ORDER BY a.seq, b.seq",
+    assert_rows(db,
+                "SELECT a.command, b.command FROM alineo_execs('ci', 'sb-2') AS a,"
+                " alineo_execs('cd', 'sb-2') AS b ORDER BY a.seq, b.seq",
                 "ci 2.1|cd 2.1\nci 2.1|cd 2.2\nci 2.2|cd 2.1\nci 2.2|cd 2.2");
-    assert_rows(db, "SELECT count(*) FROM alineo_replay('ci', 'sb-3') AS a,"
-                    " alineo_replay('ci', 'sb-3') AS b WHERE a.id < b.id",
+    assert_rows(db,
+                "SELECT count(*) FROM alineo_replay('ci', 'sb-3') AS a,"
+                " alineo_replay('ci', 'sb-3') AS b WHERE a.id < b.id",
                 "21");
-    assert_rows(db, "SELECT command FROM alineo_execs('ci', 'sb-1') UNION ALL"
-                    " SELECT command FROM alineo_execs('cd', 'sb-1')",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs('ci', 'sb-1') UNION ALL"
+                " SELECT command FROM alineo_execs('cd', 'sb-1')",
                 "ci 1.1\ncd 1.1");
-    assert_rows(db, "SELECT count(*) FROM alineo_list_sandboxes() AS a, alineo_list_sandboxes() AS b",
-                "0");
+    assert_rows(
+        db, "SELECT count(*) FROM alineo_list_sandboxes() AS a, alineo_list_sandboxes() AS b", "0");
 }
 
 /* SQLite runs an OR as several scans and tells their rows apart by rowid or key. */
@@ -229,23 +260,28 @@ static void an_or_over_arguments_gives_the_rows_of_both_sides(void **state)
     sqlite3 *db = db_of(state);
 
     fill(db);
-    assert_rows(db, "SELECT command FROM alineo_execs WHERE"
-                    " (in_name = 'ci' AND in_sandbox_id = 'sb-1') OR"
-                    " (in_name = 'cd' AND in_sandbox_id = 'sb-2') ORDER BY 1",
+    assert_rows(db,
+                "SELECT command FROM alineo_execs WHERE"
+                " (in_name = 'ci' AND in_sandbox_id = 'sb-1') OR"
+                " (in_name = 'cd' AND in_sandbox_id = 'sb-2') ORDER BY 1",
                 "cd 2.1\ncd 2.2\nci 1.1");
     assert_rows(db, "SELECT command FROM alineo_execs('ci', 'sb-3') WHERE seq = 1 OR seq > 2",
                 "ci 3.1\nci 3.3");
-    assert_rows(db, "SELECT count(*), count(DISTINCT id) FROM alineo_replay WHERE"
-                    " (in_name = 'ci' AND in_sandbox_id = 'sb-3') OR"
-                    " (in_name = 'cd' AND in_sandbox_id = 'sb-3')",
+    assert_rows(db,
+                "SELECT count(*), count(DISTINCT id) FROM alineo_replay WHERE"
+                " (in_name = 'ci' AND in_sandbox_id = 'sb-3') OR"
+                " (in_name = 'cd' AND in_sandbox_id = 'sb-3')",
                 "14|14");
-    assert_rows(db, "SELECT tag FROM alineo_list_checkpoints WHERE"
-                    " (in_name = 'ci' AND in_sandbox_id = 'sb-1') OR"
-                    " (in_name = 'cd' AND in_sandbox_id = 'sb-2') ORDER BY 1",
+    assert_rows(db,
+                "SELECT tag FROM alineo_list_checkpoints WHERE"
+                " (in_name = 'ci' AND in_sandbox_id = 'sb-1') OR"
+                " (in_name = 'cd' AND in_sandbox_id = 'sb-2') ORDER BY 1",
                 "t1\nt2");
-    run(db, "SELECT alineo_save_environment('a', 's', 'i'), alineo_save_environment('b', 's', 'i')");
-    assert_rows(db, "SELECT name FROM alineo_get_environment WHERE in_name = 'a'"
-                    " OR (in_name = 'b' AND image = 'i') ORDER BY 1",
+    run(db,
+        "SELECT alineo_save_environment('a', 's', 'i'), alineo_save_environment('b', 's', 'i')");
+    assert_rows(db,
+                "SELECT name FROM alineo_get_environment WHERE in_name = 'a'"
+                " OR (in_name = 'b' AND image = 'i') ORDER BY 1",
                 "a\nb");
 }
 
@@ -259,16 +295,19 @@ static void a_right_or_full_join_gives_each_row_once(void **state)
     fill(db);
     run(db, "CREATE TABLE wanted(seq, note); INSERT INTO wanted VALUES (2, 'two'), (3, 'three'),"
             " (9, 'nine')");
-    assert_rows(db, "SELECT e.seq, note FROM wanted AS w RIGHT JOIN " EXECS " AS e"
-                    " ON e.seq = w.seq ORDER BY 1",
+    assert_rows(db,
+                "SELECT e.seq, note FROM wanted AS w RIGHT JOIN " EXECS " AS e"
+                " ON e.seq = w.seq ORDER BY 1",
                 "1|NULL\n2|two\n3|three");
-    assert_rows(db, "SELECT e.seq, note FROM wanted AS w FULL JOIN " EXECS " AS e"
-                    " ON e.seq = w.seq ORDER BY 1, 2",
+    assert_rows(db,
+                "SELECT e.seq, note FROM wanted AS w FULL JOIN " EXECS " AS e"
+                " ON e.seq = w.seq ORDER BY 1, 2",
                 "NULL|nine\n1|NULL\n2|two\n3|three");
     run(db, "CREATE TABLE seen(id); INSERT INTO seen SELECT id FROM alineo_replay('ci', 'sb-3')"
             " ORDER BY id LIMIT 2 OFFSET 3");
-    assert_rows(db, "SELECT count(*), count(s.id) FROM seen AS s RIGHT JOIN"
-                    " (SELECT * FROM alineo_replay('ci', 'sb-3')) AS r ON r.id = s.id",
+    assert_rows(db,
+                "SELECT count(*), count(s.id) FROM seen AS s RIGHT JOIN"
+                " (SELECT * FROM alineo_replay('ci', 'sb-3')) AS r ON r.id = s.id",
                 "7|2");
 }
 

@@ -107,9 +107,9 @@ static const struct {
     const char *name;
     int most; /* arguments */
 } row_arguments[] = {
-    {"alineo_replay", 2},          {"alineo_last_checkpoint", 2},  {"alineo_replay_cache", 3},
-    {"alineo_execs", 2},           {"alineo_list_checkpoints", 2}, {"alineo_list_sandboxes", 5},
-    {"alineo_get_sandbox", 2},     {"alineo_get_environment", 1},  {"alineo_list_environments", 0},
+    {"alineo_replay", 2},      {"alineo_last_checkpoint", 2},  {"alineo_replay_cache", 3},
+    {"alineo_execs", 2},       {"alineo_list_checkpoints", 2}, {"alineo_list_sandboxes", 5},
+    {"alineo_get_sandbox", 2}, {"alineo_get_environment", 1},  {"alineo_list_environments", 0},
 };
 
 static void a_row_function_takes_so_many_arguments_and_no_more(void **state)
@@ -151,9 +151,9 @@ static void a_view_or_trigger_cannot_write_to_the_ledger(void **state)
 {
     sqlite3 *db = db_of(state);
     static const char *const writers[] = {
-        "alineo_append('ci', 'sb-1', 'x')", "alineo_append_batch('[]')",
+        "alineo_append('ci', 'sb-1', 'x')",    "alineo_append_batch('[]')",
         "alineo_delete_sandbox('ci', 'sb-1')", "alineo_save_environment('py', 's', 'i')",
-        "alineo_delete_environment('py')", "alineo_init()",
+        "alineo_delete_environment('py')",     "alineo_init()",
     };
     run(db, "CREATE TABLE t(a); SELECT alineo_init()");
     for (size_t i = 0; i < COUNT_OF(writers); i++) {
@@ -180,7 +180,8 @@ static void the_internal_tables_answer_no_one_but_the_extension(void **state)
     assert_rows(db, "SELECT * FROM alineo_migrated('exec_start', '{}')", "exec.started|{}");
     assert_rows(db, "SELECT * FROM alineo_migrated('exec.started', '{}')", "");
     run(db, "CREATE VIEW v AS SELECT * FROM alineo_entries");
-    assert_error(db, "SELECT * FROM v", SQLITE_ERROR, "unsafe use of virtual table \"alineo_entries\"");
+    assert_error(db, "SELECT * FROM v", SQLITE_ERROR,
+                 "unsafe use of virtual table \"alineo_entries\"");
 }
 
 static void a_view_may_read_the_ledger(void **state)

@@ -4,13 +4,13 @@
  */
 #include "support.h"
 
-#define SB       "sb-1"
-#define REPLACED "\xef\xbf\xbd" /* U+FFFD */
-#define NULL_SIGN "\xe2\x90\x80" /* U+2400 */
-#define EMOJI    "\xf0\x9f\x98\x80" /* U+1F600, \ud83d \ude00 */
+#define SB        "sb-1"
+#define REPLACED  "\xef\xbf\xbd"     /* U+FFFD */
+#define NULL_SIGN "\xe2\x90\x80"     /* U+2400 */
+#define EMOJI     "\xf0\x9f\x98\x80" /* U+1F600, \ud83d \ude00 */
 
-#define STDOUT   "SELECT stdout FROM alineo_execs('ci', 'sb-1')"
-#define BYTES    "SELECT alineo_output('ci', 'sb-1', 1)"
+#define STDOUT "SELECT stdout FROM alineo_execs('ci', 'sb-1')"
+#define BYTES  "SELECT alineo_output('ci', 'sb-1', 1)"
 /* The document from the first "stdout" up to "stderr". */
 #define DOCUMENT                                                                                   \
     "SELECT substr(d, p, instr(d, ',' || char(34) || 'stderr') - p) FROM"                          \
@@ -49,12 +49,12 @@ static const ledger_case cases[] = {
     {"halves in stdout and stderr are not joined",
      RAN(CHUNK("\\ud83d"), OUTPUT(3, SB, 1, "stderr", "\\ude00")),
      "SELECT stdout, stderr FROM alineo_execs('ci', 'sb-1')", REPLACED "|" REPLACED},
-    {"escapes are decoded",
-     RAN(CHUNK("\\u0041\\n\\t\\/\\\\\\u00e9\\ud83d\\ude00")), BYTES,
+    {"escapes are decoded", RAN(CHUNK("\\u0041\\n\\t\\/\\\\\\u00e9\\ud83d\\ude00")), BYTES,
      "0x410a092f5cc3a9f09f9880"},
     {"U+FDD0 is a character like others, and not an escape of SQLite's",
-     RAN(CHUNK("\\ufdd00000 \xef\xb7\x90" "0000")), BYTES,
-     "0xefb7903030303020efb79030303030"},
+     RAN(CHUNK("\\ufdd00000 \xef\xb7\x90"
+               "0000")),
+     BYTES, "0xefb7903030303020efb79030303030"},
     {"the document escapes control characters in the short form where there is one",
      RAN(CHUNK("\\u0008\\u000c\\u000a\\u000d\\u0009\\u001f\\u007f\\u2028")), DOCUMENT,
      "'stdout':'\\b\\f\\n\\r\\t\\u001f\x7f\xe2\x80\xa8'"},
@@ -68,8 +68,7 @@ static const ledger_case cases[] = {
      " alineo_output('ci', 'sb-1', 1, 'stdout'), alineo_output('ci', 'sb-1', 1, 'stderr'),"
      " alineo_output('ci', 'sb-1', 1, 'stdin')",
      "0x6f|0x6f|0x6f|0x65|0x69"},
-    {"alineo_output of a stream that printed nothing is empty, of no exec NULL",
-     RAN(CHUNK("o")),
+    {"alineo_output of a stream that printed nothing is empty, of no exec NULL", RAN(CHUNK("o")),
      "SELECT alineo_output('ci', 'sb-1', 1, 'stderr'), alineo_output('ci', 'sb-1', 2),"
      " alineo_output('ci', 'sb-2', 1), alineo_output('cd', 'sb-1', 1)",
      "0x|NULL|NULL|NULL"},
@@ -77,8 +76,8 @@ static const ledger_case cases[] = {
      RAN(CHUNK("old"), COMPLETED(3, SB, 1, 0), CHECKPOINT(4, SB, "t"), STARTED(5, SB, 1, "b"),
          CHUNK("new")),
      BYTES, "0x6e6577"},
-    {"alineo_output takes a seq as a double",
-     RAN(CHUNK("o")), "SELECT alineo_output('ci', 'sb-1', 1.0)", "0x6f"},
+    {"alineo_output takes a seq as a double", RAN(CHUNK("o")),
+     "SELECT alineo_output('ci', 'sb-1', 1.0)", "0x6f"},
     {"stdin texts are joined by alineo_output",
      RAN(OUTPUT(2, SB, 1, "stdin", "\\ud83d"), OUTPUT(3, SB, 1, "stdin", "\\ude00y\\u0000")),
      "SELECT alineo_output('ci', 'sb-1', 1, 'stdin')", "0xf09f98807900"},
@@ -103,9 +102,10 @@ static void a_megabyte_of_output_comes_out_as_it_went_in(void **state)
             " SELECT alineo_append_batch(json_group_array(json_object('name', 'ci', 'sandboxId',"
             " 'sb-1', 'event', 'exec.output', 'ts', i, 'payload', json_object('seq', 1, 'type',"
             " 'stdout', 'text', printf('%04d%.1020c', i, 'x'))))) FROM n");
-    assert_rows(db, "SELECT length(stdout), substr(stdout, 1024 * 499 + 1, 5),"
-                    " stdout = CAST(alineo_output('ci', 'sb-1', 1) AS TEXT)"
-                    " FROM alineo_execs('ci', 'sb-1')",
+    assert_rows(db,
+                "SELECT length(stdout), substr(stdout, 1024 * 499 + 1, 5),"
+                " stdout = CAST(alineo_output('ci', 'sb-1', 1) AS TEXT)"
+                " FROM alineo_execs('ci', 'sb-1')",
                 "1024000|0500x|1");
 }
 

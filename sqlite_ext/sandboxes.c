@@ -6,11 +6,9 @@
  * are asked for; each row looks its session's milestones up by index.
  */
 #include "sandboxes.h"
-#include "row.h"
+#include "payload_table.h"
 #include "schema.h"
 #include "tables.h"
-
-#include <string.h>
 
 enum {
     NAME,
@@ -39,29 +37,15 @@ enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
     " resumed_from TEXT"
 
 typedef struct sandboxes_cursor {
-    statement_cursor base;
+    payload_cursor base;
     alineo_status status; /* what is listed */
     alineo_span run_id;   /* likewise, `at` NULL for any */
     int64_t left;         /* rows that may still be given */
-    alineo_fields_reader reader;
-    alineo_buffer text;
-    alineo_row row; /* the created event */
-    bool open;      /* reader and text have been made */
 } sandboxes_cursor;
 
-static alineo_code open_cursor(sandboxes_cursor *cursor, statement_id id)
+static sqlite3_stmt *statement_of(const sandboxes_cursor *cursor)
 {
-    alineo_code code = statement_start(&cursor->base, "alineo_events", id);
-
-    if (code != ALINEO_OK || cursor->base.base.done)
-        return code;
-    alineo_fields_reader_init(&cursor->reader, &ledger_memory);
-    alineo_buffer_init(&cursor->text, &ledger_memory);
-    cursor->open = true;
-    cursor->status = ALINEO_ANY;
-    cursor->run_id = (alineo_span){NULL, 0};
-    cursor->left = INT64_MAX;
-    return ALINEO_OK;
+    return cursor->base.base.statement;
 }
 
 static alineo_code list_start(table_cursor *base)
@@ -85,15 +69,14 @@ static alineo_code list_start(table_cursor *base)
     if (code == ALINEO_OK)
         code = alineo_check_integer(error, "max_rows", max_rows, 0, INT64_MAX);
     if (code == ALINEO_OK)
-        code = open_cursor(cursor, SQL_LIST_SANDBOXES);
+        code = payload_start(&cursor->base, SQL_LIST_SANDBOXES);
     if (code != ALINEO_OK || base->done)
         return code;
     cursor->status = status;
     cursor->run_id = run_id;
-    if (max_rows.given)
-        cursor->left = max_rows.value;
-    call_bind(&base->call, cursor->base.statement, 1, name);
-    bind_bound(cursor->base.statement, 2, before.given ? before.value : INT64_MAX);
+    cursor->left = max_rows.given ? max_rows.value : INT64_MAX;
+    call_bind(&base->call, statement_of(cursor), 1, name);
+    bind_bound(statement_of(cursor), 2, before.given ? before.value : INT64_MAX);
     return ALINEO_OK;
 }
 
@@ -104,27 +87,30 @@ static alineo_code get_start(table_cursor *base)
     alineo_code code = table_session(base, &name, &sandbox_id);
 
     if (code == ALINEO_OK)
-        code = open_cursor(cursor, SQL_GET_SANDBOX);
+        code = payload_start(&cursor->base, SQL_GET_SANDBOX);
     if (code != ALINEO_OK || base->done)
         return code;
-    call_bind(&base->call, cursor->base.statement, 1, name);
-    call_bind(&base->call, cursor->base.statement, 2, sandbox_id);
+    cursor->status = ALINEO_ANY;
+    cursor->run_id = (alineo_span){NULL, 0};
+    cursor->left = 1;
+    call_bind(&base->call, statement_of(cursor), 1, name);
+    call_bind(&base->call, statement_of(cursor), 2, sandbox_id);
     return ALINEO_OK;
 }
 
 static bool is_completed(const sandboxes_cursor *cursor)
 {
-    return sqlite3_column_type(cursor->base.statement, GOT_COMPLETED) != SQLITE_NULL;
+    return sqlite3_column_type(statement_of(cursor), GOT_COMPLETED) != SQLITE_NULL;
 }
 
 /* The run_id column: the payload's, else the sandbox_id. */
 static alineo_span run_id_of(sandboxes_cursor *cursor)
 {
-    const alineo_value *value = alineo_fields_any(&cursor->row.fields, ALINEO_FIELD_RUN_ID);
+    const alineo_value *value = alineo_fields_any(&cursor->base.row.fields, ALINEO_FIELD_RUN_ID);
 
     if (value == NULL)
-        return column_text(cursor->base.statement, GOT_SANDBOX_ID);
-    return alineo_row_text(value, &cursor->text);
+        return column_text(statement_of(cursor), GOT_SANDBOX_ID);
+    return alineo_row_text(value, &cursor->base.text);
 }
 
 static bool is_listed(sandboxes_cursor *cursor)
@@ -138,76 +124,57 @@ static bool is_listed(sandboxes_cursor *cursor)
 static alineo_code next(table_cursor *base)
 {
     sandboxes_cursor *cursor = (sandboxes_cursor *)base;
-    sqlite3_stmt *statement = cursor->base.statement;
 
     base->done = cursor->left-- == 0;
     while (!base->done) {
-        alineo_code code = statement_next(base);
+        alineo_code code = payload_next(&cursor->base, GOT_PAYLOAD);
         if (code != ALINEO_OK || base->done)
             return code;
-        code = alineo_row_listed(&cursor->row, &cursor->reader, column_text(statement, GOT_PAYLOAD),
-                                 &base->call.error);
-        if (code == ALINEO_OK && is_listed(cursor))
+        bool listed = is_listed(cursor);
+        if (cursor->base.text.failed)
+            return alineo_fail_memory(&base->call.error);
+        if (listed)
             break;
-        if (cursor->text.failed)
-            code = alineo_fail_memory(&base->call.error);
-        if (code != ALINEO_OK)
-            return code;
     }
     return ALINEO_OK;
 }
 
 static void field_column(sandboxes_cursor *cursor, sqlite3_context *context, alineo_field field)
 {
-    result_text(context,
-                alineo_row_text(alineo_fields_any(&cursor->row.fields, field), &cursor->text));
+    payload_result(&cursor->base, context, alineo_fields_any(&cursor->base.row.fields, field));
+}
+
+static void got_column(sandboxes_cursor *cursor, sqlite3_context *context, int got)
+{
+    sqlite3_result_value(context, sqlite3_column_value(statement_of(cursor), got));
 }
 
 static void column(table_cursor *base, sqlite3_context *context, int column)
 {
     sandboxes_cursor *cursor = (sandboxes_cursor *)base;
-    sqlite3_stmt *statement = cursor->base.statement;
 
     switch (column) {
-    case NAME: sqlite3_result_value(context, sqlite3_column_value(statement, GOT_NAME)); break;
-    case SANDBOX_ID:
-        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_SANDBOX_ID));
-        break;
+    case NAME: got_column(cursor, context, GOT_NAME); break;
+    case SANDBOX_ID: got_column(cursor, context, GOT_SANDBOX_ID); break;
     case STATUS:
         sqlite3_result_text(
             context, alineo_status_text(is_completed(cursor) ? ALINEO_COMPLETED : ALINEO_RUNNING),
             -1, SQLITE_STATIC);
         break;
-    case STARTED_AT:
-        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_STARTED));
+    case STARTED_AT: got_column(cursor, context, GOT_STARTED); break;
+    case COMPLETED_AT: got_column(cursor, context, GOT_COMPLETED); break;
+    case EXEC_COUNT: got_column(cursor, context, GOT_COUNT); break;
+    case RUN_ID:
+        result_text(context, run_id_of(cursor));
+        if (cursor->base.text.failed)
+            sqlite3_result_error_nomem(context);
         break;
-    case COMPLETED_AT:
-        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_COMPLETED));
-        break;
-    case EXEC_COUNT:
-        sqlite3_result_value(context, sqlite3_column_value(statement, GOT_COUNT));
-        break;
-    case RUN_ID: result_text(context, run_id_of(cursor)); break;
     case RESOURCE_ID: field_column(cursor, context, ALINEO_FIELD_RESOURCE_ID); break;
     case TEAM_ID: field_column(cursor, context, ALINEO_FIELD_TEAM_ID); break;
     case PARENT_SANDBOX_ID: field_column(cursor, context, ALINEO_FIELD_PARENT); break;
     case RESUMED_FROM: field_column(cursor, context, ALINEO_FIELD_RESUMED_FROM); break;
     default: break;
     }
-    if (cursor->text.failed)
-        sqlite3_result_error_nomem(context);
-}
-
-static void stop(table_cursor *base)
-{
-    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
-
-    statement_stop(base);
-    if (!cursor->open)
-        return;
-    alineo_fields_reader_free(&cursor->reader);
-    alineo_buffer_free(&cursor->text);
-    cursor->open = false;
 }
 
 const table_function list_sandboxes_table = {
@@ -222,7 +189,7 @@ const table_function list_sandboxes_table = {
     .next = next,
     .column = column,
     .rowid = statement_rowid,
-    .stop = stop,
+    .stop = payload_stop,
 };
 
 const table_function get_sandbox_table = {
@@ -236,7 +203,7 @@ const table_function get_sandbox_table = {
     .next = next,
     .column = column,
     .rowid = statement_rowid,
-    .stop = stop,
+    .stop = payload_stop,
 };
 
 typedef struct deletion {

@@ -201,15 +201,32 @@ demo:
 
 # --- benchmarks ---------------------------------------------------------------
 
-$(BUILD)/bench/%: bench/%.c
+BENCH_FLAGS := -std=c11 $(WARNINGS) -D_POSIX_C_SOURCE=200809L
+$(BUILD)/bench/bench_sqlite: bench/bench_sqlite.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARNINGS) -D_POSIX_C_SOURCE=200809L $(CFLAGS) $< -lsqlite3 -o $@
+	$(CC) $(BENCH_FLAGS) $(CFLAGS) $< -lsqlite3 -o $@
 
-.PHONY: bench clean
-bench:
+$(BUILD)/bench/bench_postgres: bench/bench_postgres.c
+	@mkdir -p $(@D)
+	$(CC) $(BENCH_FLAGS) -isystem $$($$(scripts/postgres config) --includedir) $(CFLAGS) $< \
+	  -lpq -lpthread -o $@
+
+# The server's checkpoints would come at any time of a run.
+BENCH_PG_SETTINGS := -c shared_buffers=512MB -c max_wal_size=8GB -c checkpoint_timeout=1h
+.PHONY: bench bench-sqlite bench-postgres clean
+bench: bench-sqlite bench-postgres
+
+bench-sqlite:
 	@scripts/install-packages $(BUILD_PACKAGES)
 	@$(MAKE) --no-print-directory -s alineo.so $(BUILD)/bench/bench_sqlite
 	@$(BUILD)/bench/bench_sqlite $(abspath alineo.so)
+
+bench-postgres:
+	@scripts/install-packages $(BUILD_PACKAGES) libpq-dev
+	@scripts/postgres packages
+	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)
+	@$(MAKE) --no-print-directory -s $(BUILD)/bench/bench_postgres
+	@ALINEO_PG_SETTINGS="$(BENCH_PG_SETTINGS)" scripts/postgres run $(BUILD)/bench/bench_postgres
 
 clean:
 	rm -rf $(BUILD) alineo.so alineo_ledger.so shared/*.o pg_ext/*.o

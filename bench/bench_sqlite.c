@@ -90,10 +90,11 @@ static double time_query(sqlite3 *db, const char *sql)
 /* The payload of the i-th event: about 83 bytes of output in each. */
 static int payload_of(char *to, size_t room, long i)
 {
-    return snprintf(to, room,
-                    "{\"seq\":%ld,\"type\":\"stdout\",\"text\":\"[%7ld] compiling module %5ld of the "
-                    "project, nothing out of the ordinary here ok\\n\",\"timestamp\":%ld}",
-                    1 + i / 1000, i, i % 99991, 1795959628473L + i);
+    return snprintf(
+        to, room,
+        "{\"seq\":%ld,\"type\":\"stdout\",\"text\":\"[%7ld] compiling module %5ld of the "
+        "project, nothing out of the ordinary here ok\\n\",\"timestamp\":%ld}",
+        1 + i / 1000, i, i % 99991, 1795959628473L + i);
 }
 
 typedef enum way { PLAIN, APPEND, APPEND_SHORT } way;
@@ -215,11 +216,13 @@ static void bench_reads(const char *file, long count)
 {
     sqlite3 *db = fresh(file);
 
-    run(db, "SELECT alineo_append('bench', 'sb-read', 'sandbox.created', '{}', NULL, NULL, NULL, 1)");
+    run(db,
+        "SELECT alineo_append('bench', 'sb-read', 'sandbox.created', '{}', NULL, NULL, NULL, 1)");
     append_events(db, PLAIN, count, "sb-read");
-    run(db, "INSERT INTO alineo_events(name, sandbox_id, event, payload, step_idx, ts)"
-            " SELECT name, sandbox_id, 'exec.completed', json_object('seq', step_idx, 'exitCode', 0),"
-            " step_idx, 1899999999999 FROM alineo_events WHERE step_idx > 0 GROUP BY step_idx");
+    run(db,
+        "INSERT INTO alineo_events(name, sandbox_id, event, payload, step_idx, ts)"
+        " SELECT name, sandbox_id, 'exec.completed', json_object('seq', step_idx, 'exitCode', 0),"
+        " step_idx, 1899999999999 FROM alineo_events WHERE step_idx > 0 GROUP BY step_idx");
     run(db, "SELECT alineo_append('bench', 'sb-read', 'sandbox.checkpoint_created',"
             " '{\"snapshotId\":\"x\"}')");
     sqlite3_close(db);

@@ -55,8 +55,8 @@ alineo_code alineo_check_size(alineo_error *error, const char *what, size_t size
 {
     if (size <= most)
         return ALINEO_OK;
-    return alineo_fail(error, ALINEO_TOO_LARGE, "%s is %zu bytes long, the limit is %zu", what, size,
-                       most);
+    return alineo_fail(error, ALINEO_TOO_LARGE, "%s is %zu bytes long, the limit is %zu", what,
+                       size, most);
 }
 
 static bool is(alineo_span text, const char *word)

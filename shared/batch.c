@@ -147,7 +147,8 @@ static alineo_integer integer_of(const alineo_value *value)
 {
     alineo_integer result = {.given = value->kind != ALINEO_NULL};
 
-    result.exact = value->kind == ALINEO_NUMBER && alineo_number_integer(value->text, &result.value);
+    result.exact =
+        value->kind == ALINEO_NUMBER && alineo_number_integer(value->text, &result.value);
     return result;
 }
 
@@ -203,7 +204,8 @@ static bool next_line(alineo_batch *batch)
     alineo_scan *scan = &batch->scan;
     bool broken = batch->count == 0;
 
-    for (; scan->at < scan->end && strchr(" \t\r\n", *scan->at) != NULL && *scan->at != 0; scan->at++)
+    for (; scan->at < scan->end && strchr(" \t\r\n", *scan->at) != NULL && *scan->at != 0;
+         scan->at++)
         broken |= *scan->at == '\n';
     if (scan->at == scan->end)
         return false;

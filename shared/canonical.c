@@ -9,7 +9,7 @@
 #include "canonical.h"
 #include "json_number.h"
 #include "json_write.h"
-#include "storage.h"
+#include "storage_escape.h"
 
 #include <stdlib.h>
 #include <string.h>

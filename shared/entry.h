@@ -16,7 +16,7 @@ typedef struct alineo_entry {
     alineo_span error;
     alineo_integer step_idx, branch;
     alineo_integer ts; /* where not given: now, not below the session's latest */
-    bool special;      /* the payload holds text that JSONB must escape (storage.h) */
+    bool special;      /* the payload holds text that JSONB must escape (storage_escape.h) */
 } alineo_entry;
 
 /* What the fields are called in an error: arguments, or keys of a batch. */

@@ -19,8 +19,8 @@
 /* One run of a command. Texts are WTF-8. */
 typedef struct alineo_attempt {
     alineo_buffer command, out, err;
-    alineo_buffer in;      /* the stdin texts one behind the other, not joined */
-    alineo_buffer in_ends; /* of size_t: where each of them ends in `in` */
+    alineo_buffer in;       /* the stdin texts one behind the other, not joined */
+    alineo_buffer in_ends;  /* of size_t: where each of them ends in `in` */
     alineo_buffer cwd, env; /* canonical JSON; empty where absent */
     int64_t started_at, completed_at, exit_code;
     bool started, completed, has_exit_code, has_command, interactive;

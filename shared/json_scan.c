@@ -257,8 +257,16 @@ static inline alineo_token scan_any(alineo_scan *scan)
     case 'f': token = scan_literal(scan, "false", ALINEO_FALSE); break;
     case 'n': token = scan_literal(scan, "null", ALINEO_NULL); break;
     case '-':
-    case '0': case '1': case '2': case '3': case '4':
-    case '5': case '6': case '7': case '8': case '9': token = scan_number(scan); break;
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': token = scan_number(scan); break;
     default: return fault(scan, scan->at, "unexpected character");
     }
     scan->expect = scan->depth == 0 ? EXPECT_END : EXPECT_MORE;
@@ -281,12 +289,12 @@ static inline alineo_token next_token(alineo_scan *scan)
         if (here && *scan->at == (in_object(scan) ? '}' : ']'))
             return close_container(scan);
         if (!here || *scan->at != ',')
-            return unexpected(scan, in_object(scan) ? "expected ',' or '}'" : "expected ',' or ']'");
+            return unexpected(scan,
+                              in_object(scan) ? "expected ',' or '}'" : "expected ',' or ']'");
         scan->at++;
         skip_space(scan);
         return in_object(scan) ? scan_key(scan) : scan_any(scan);
-    default:
-        return here ? fault(scan, scan->at, "unexpected text behind the value") : ALINEO_END;
+    default: return here ? fault(scan, scan->at, "unexpected text behind the value") : ALINEO_END;
     }
 }
 

@@ -36,8 +36,7 @@ typedef struct alineo_span {
 static inline bool alineo_span_equal(alineo_span a, alineo_span b)
 {
     /* Most of what is compared differs in its length or its first byte. */
-    return a.len == b.len &&
-           (a.len == 0 || (a.at[0] == b.at[0] && memcmp(a.at, b.at, a.len) == 0));
+    return a.len == b.len && (a.len == 0 || (a.at[0] == b.at[0] && memcmp(a.at, b.at, a.len) == 0));
 }
 
 /*

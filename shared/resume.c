@@ -109,8 +109,7 @@ static void read_created(alineo_resume *resume, alineo_generation *generation)
 static alineo_code find_session(alineo_resume *resume, alineo_span name, alineo_span sandbox_id,
                                 alineo_generation *generation, bool *found, alineo_error *error)
 {
-    alineo_code code =
-        first_row(resume, ALINEO_QUERY_CREATED, name, sandbox_id, found, error);
+    alineo_code code = first_row(resume, ALINEO_QUERY_CREATED, name, sandbox_id, found, error);
 
     if (code == ALINEO_OK && *found) {
         generation->name = keep(resume, name, ALINEO_PLAIN);
@@ -170,8 +169,8 @@ static void put_string(alineo_buffer *out, const alineo_value *value)
 /* Notes the checkpoint in resume->row as the one resumed from. */
 static void note_checkpoint(alineo_resume *resume, alineo_span sandbox_id)
 {
-    put_string(&resume->snapshot, alineo_fields_string(&resume->row.fields,
-                                                       ALINEO_FIELD_SNAPSHOT_ID));
+    put_string(&resume->snapshot,
+               alineo_fields_string(&resume->row.fields, ALINEO_FIELD_SNAPSHOT_ID));
     put_string(&resume->tag, alineo_row_tag(&resume->row.fields));
     resume->checkpoint_at = resume->row.ts;
     resume->has_checkpoint_at = true;
@@ -196,15 +195,14 @@ static bool is_wanted(alineo_resume *resume, wanted want)
     return true;
 }
 
-/* Finds the latest wanted checkpoint of a session: sets generation->before to
- * its id, and notes it where `note`. */
+/* Finds the latest wanted checkpoint of a session: sets *before to its id, and
+ * notes it where `note`. */
 static alineo_code find_checkpoint(alineo_resume *resume, alineo_span name, alineo_span sandbox_id,
                                    wanted want, bool note, int64_t *before, bool *found,
                                    alineo_error *error)
 {
     const alineo_store *store = resume->store;
-    alineo_code code =
-        first_row(resume, ALINEO_QUERY_CHECKPOINTS, name, sandbox_id, found, error);
+    alineo_code code = first_row(resume, ALINEO_QUERY_CHECKPOINTS, name, sandbox_id, found, error);
 
     while (code == ALINEO_OK && *found && !is_wanted(resume, want))
         code = store->next(store->context, &resume->row, found, error);
@@ -371,8 +369,9 @@ static alineo_code no_checkpoint(const alineo_resume *resume, alineo_span tag, a
     if (tag.at == NULL)
         return alineo_fail(error, ALINEO_NOT_FOUND, "sandbox_id '%.*s' has no checkpoint",
                            ALINEO_QUOTED(id));
-    return alineo_fail(error, ALINEO_NOT_FOUND, "sandbox_id '%.*s' has no checkpoint with tag '%.*s'",
-                       ALINEO_QUOTED(id), ALINEO_QUOTED(tag));
+    return alineo_fail(error, ALINEO_NOT_FOUND,
+                       "sandbox_id '%.*s' has no checkpoint with tag '%.*s'", ALINEO_QUOTED(id),
+                       ALINEO_QUOTED(tag));
 }
 
 alineo_code alineo_resume_cache(alineo_resume *resume, alineo_span name, alineo_span sandbox_id,
@@ -441,8 +440,8 @@ alineo_code alineo_resume_history(alineo_resume *resume, alineo_span name, aline
                                   alineo_error *error)
 {
     bool disorder = false;
-    alineo_code code = fold_events(resume, ALINEO_QUERY_EVENTS, name, sandbox_id, INT64_MAX,
-                                   &disorder, error);
+    alineo_code code =
+        fold_events(resume, ALINEO_QUERY_EVENTS, name, sandbox_id, INT64_MAX, &disorder, error);
 
     if (disorder) {
         disorder = false;

@@ -2,7 +2,7 @@
  * resume.h - what a run goes on with: the checkpoint, the lineage, the replay
  * cache, the settings. docs/reference.md, "Replay and resume".
  *
- * The engine gives a store, five queries over the events of one session; every
+ * The engine gives a store, six queries over the events of one session; every
  * decision about what they mean is made here.
  */
 #ifndef ALINEO_RESUME_H
@@ -55,9 +55,9 @@ typedef struct alineo_resume {
     const alineo_store *store;
     alineo_fold fold;
     alineo_buffer name, sandbox_id; /* the session resumed */
-    alineo_buffer lineage;          /* of generation (resume.c), from the session to the root */
+    alineo_buffer lineage;          /* of alineo_generation, from the session to the root */
     alineo_buffer texts;            /* what the generations point into */
-    alineo_buffer settings[ALINEO_SETTING_COUNT]; /* canonical JSON, empty where absent */
+    alineo_buffer settings[ALINEO_SETTING_COUNT];    /* canonical JSON, empty where absent */
     alineo_buffer snapshot, tag, checkpoint_sandbox; /* JSON strings, empty where absent */
     int64_t checkpoint_at;
     bool has_checkpoint_at;

@@ -9,9 +9,11 @@
 
 /* Every single buffer of a resume, to start, check and free them alike. */
 #define ALINEO_RESUME_BUFFERS(r)                                                                   \
-    {&(r)->name,        &(r)->sandbox_id, &(r)->lineage, &(r)->texts,  &(r)->snapshot,             \
-     &(r)->tag,         &(r)->apply,      &(r)->remove,  &(r)->scratch, &(r)->checkpoint_sandbox,  \
-     &(r)->credentials, &(r)->parent_id,  &(r)->parent_name}
+    {                                                                                              \
+        &(r)->name, &(r)->sandbox_id, &(r)->lineage, &(r)->texts, &(r)->snapshot, &(r)->tag,       \
+            &(r)->apply, &(r)->remove, &(r)->scratch, &(r)->checkpoint_sandbox, &(r)->credentials, \
+            &(r)->parent_id, &(r)->parent_name                                                     \
+    }
 
 /* A text as printf's %.*s takes it, cut at a character where it is long. */
 #define ALINEO_QUOTED(span) alineo_quoted_length(span), (span).at

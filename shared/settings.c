@@ -202,9 +202,9 @@ alineo_code alineo_resume_settings(alineo_resume *resume, alineo_error *error)
     ordered_init(&s.credentials, resume->memory);
     alineo_fields_reader_init(&s.reader, resume->memory);
     alineo_buffer_init(&s.key, resume->memory);
-    alineo_code code = store->open(store->context, ALINEO_QUERY_SETTINGS,
-                                   alineo_buffer_span(&resume->name),
-                                   alineo_buffer_span(&resume->sandbox_id), INT64_MAX, error);
+    alineo_code code =
+        store->open(store->context, ALINEO_QUERY_SETTINGS, alineo_buffer_span(&resume->name),
+                    alineo_buffer_span(&resume->sandbox_id), INT64_MAX, error);
     while (code == ALINEO_OK) {
         code = store->next(store->context, &resume->row, &found, error);
         if (code != ALINEO_OK || !found)

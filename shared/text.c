@@ -2,7 +2,7 @@
  * text.c - UTF-8, WTF-8 and the forms text is handed out in. See text.h.
  */
 #include "text.h"
-#include "storage.h"
+#include "storage_escape.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
 typedef enum alineo_form {
     ALINEO_PLAIN,   /* UTF-8 or WTF-8 as it stands */
     ALINEO_ESCAPED, /* the inside of a valid JSON string, escapes and all */
-    ALINEO_STORED   /* UTF-8 with the storage escape of storage.h */
+    ALINEO_STORED   /* UTF-8 with the storage escape of storage_escape.h */
 } alineo_form;
 
 /* Bytes of the UTF-8 character at `at`, 0 where it is not a valid one. */

@@ -12,7 +12,10 @@ typedef struct event_name {
 } event_name;
 
 /* A literal with its length. */
-#define TEXT(literal) {literal, sizeof(literal) - 1}
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
 
 /* The most frequent first: most of a ledger is output. */
 static const event_name events[] = {

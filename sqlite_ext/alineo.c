@@ -9,9 +9,9 @@
 SQLITE_EXTENSION_INIT1
 
 #include "append.h"
-#include "cache.h"
+#include "statement_cache.h"
 #include "environments.h"
-#include "migrate.h"
+#include "init.h"
 #include "resume_functions.h"
 #include "sandboxes.h"
 #include "store.h"
@@ -51,8 +51,8 @@ static const struct {
 };
 
 static const table_function *const tables[] = {
-    &replay_table,        &replay_cache_table,     &execs_table,
-    &list_sandboxes_table, &get_sandbox_table,     &last_checkpoint_table,
+    &replay_table,           &replay_cache_table,    &execs_table,
+    &list_sandboxes_table,   &get_sandbox_table,     &last_checkpoint_table,
     &list_checkpoints_table, &get_environment_table, &list_environments_table,
     &migrated_table,
 };
@@ -71,8 +71,8 @@ static int register_functions(ledger *l)
 
 static int register_tables(ledger *l)
 {
-    int rc = sqlite3_create_module_v2(l->db, CACHE_TABLE, &cache_module, ledger_hold(l),
-                                      ledger_release);
+    int rc =
+        sqlite3_create_module_v2(l->db, CACHE_TABLE, &cache_module, ledger_hold(l), ledger_release);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_create_module_v2(l->db, "alineo_entries", &entries_module, NULL, NULL);
@@ -86,12 +86,12 @@ __declspec(dllexport)
 #else
 __attribute__((visibility("default")))
 #endif
-int sqlite3_alineo_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+    int sqlite3_alineo_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
     SQLITE_EXTENSION_INIT2(api);
     if (sqlite3_libversion_number() < 3040000) {
-        *message = sqlite3_mprintf("alineo needs SQLite 3.40 or later, this is %s",
-                                   sqlite3_libversion());
+        *message =
+            sqlite3_mprintf("alineo needs SQLite 3.40 or later, this is %s", sqlite3_libversion());
         return SQLITE_ERROR;
     }
     ledger *l = ledger_new(db);

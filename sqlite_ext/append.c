@@ -65,7 +65,8 @@ static alineo_code store(call *c, append *a)
     if (!held)
         tail_join(c);
     a->ts = entry->ts.given ? entry->ts.value : now_ms();
-    bool ts_known = entry->ts.given || (held && tail_allows(t, entry->name, entry->sandbox_id, a->ts));
+    bool ts_known =
+        entry->ts.given || (held && tail_allows(t, entry->name, entry->sandbox_id, a->ts));
     statement_id id = !ts_known ? SQL_APPEND_NOW : held ? SQL_APPEND_NEXT : SQL_APPEND;
     alineo_code code = schema_run(c, id, insert, a);
     /* Called by a statement that deletes events, and that is still under way,

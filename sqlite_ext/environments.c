@@ -58,7 +58,7 @@ void save_environment_function(sqlite3_context *context, int argc, sqlite3_value
         call_report(&c, context);
 }
 
-static alineo_code delete(call *c, sqlite3_stmt *statement, void *detail)
+static alineo_code delete (call *c, sqlite3_stmt *statement, void *detail)
 {
     environment *e = detail;
 

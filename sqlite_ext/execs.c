@@ -17,8 +17,8 @@ typedef struct execs_cursor {
     table_cursor base;
     store store;
     alineo_resume resume;
-    bool open; /* store and resume have been made */
-    bool cache; /* completed attempts, else the latest */
+    bool open;   /* store and resume have been made */
+    bool cache;  /* completed attempts, else the latest */
     size_t next; /* index of the exec to look at next */
     const alineo_attempt *attempt;
     int64_t seq;
@@ -102,12 +102,8 @@ static void column(table_cursor *base, sqlite3_context *context, int column)
         if (attempt->has_command)
             result_shown(context, alineo_buffer_span(&attempt->command), &cursor->scratch);
         break;
-    case STDOUT:
-        result_shown(context, alineo_buffer_span(&attempt->out), &cursor->scratch);
-        break;
-    case STDERR:
-        result_shown(context, alineo_buffer_span(&attempt->err), &cursor->scratch);
-        break;
+    case STDOUT: result_shown(context, alineo_buffer_span(&attempt->out), &cursor->scratch); break;
+    case STDERR: result_shown(context, alineo_buffer_span(&attempt->err), &cursor->scratch); break;
     case EXIT_CODE: result_integer(context, attempt->has_exit_code, attempt->exit_code); break;
     case STARTED_AT: result_integer(context, attempt->started, attempt->started_at); break;
     case COMPLETED_AT: result_integer(context, attempt->completed, attempt->completed_at); break;

@@ -1,6 +1,6 @@
 /*
- * ledger.c - connection state, the statement cache, and the small change of
- * calls: arguments, results, errors. See ledger.h.
+ * ledger.c - connection state, and the small change of calls: arguments,
+ * results, errors. See ledger.h.
  */
 #include "ledger.h"
 #include "text.h"
@@ -93,7 +93,8 @@ void call_report(const call *c, sqlite3_context *context)
 int call_report_table(const call *c, sqlite3_vtab *table)
 {
     sqlite3_free(table->zErrMsg);
-    table->zErrMsg = c->error.code == ALINEO_NO_MEMORY ? NULL : sqlite3_mprintf("%s", c->error.text);
+    table->zErrMsg =
+        c->error.code == ALINEO_NO_MEMORY ? NULL : sqlite3_mprintf("%s", c->error.text);
     return sqlite_code(c);
 }
 

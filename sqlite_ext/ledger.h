@@ -1,7 +1,7 @@
 /*
  * ledger.h - the extension's state on one connection, and one call in progress.
  *
- * Statements are cached by an eponymous virtual table's object (statements.c):
+ * Statements are cached by an eponymous virtual table's object (statement_cache.c):
  * SQLite disconnects it before it looks for unfinalized statements, so the
  * cache never keeps a connection from closing. A statement in use is taken out
  * of the cache and belongs to its user until it is given back; so calls may

@@ -73,7 +73,8 @@ static alineo_code write_stream(call *c, const alineo_fold *fold, alineo_stream 
         alineo_buffer_free(&text);
         text = bytes;
     }
-    alineo_code code = text.failed ? alineo_fail_memory(&c->error) : check_size(c, "the stream", text.len);
+    alineo_code code =
+        text.failed ? alineo_fail_memory(&c->error) : check_size(c, "the stream", text.len);
     if (code != ALINEO_OK) {
         alineo_buffer_free(&text);
         return code;

@@ -1,8 +1,9 @@
 /*
  * schema.c - creates tables and indexes on the first write. See schema.h.
  *
- * The two tables are the SDK's, to the column. Beside them stand two partial
- * indexes over the few events that are not output, and alineo_deleted: the
+ * The two tables and the first index are the SDK's, to the column. Beside them
+ * stand two partial indexes over the few events that are not output, and
+ * alineo_deleted: the
  * highest id that was deleted while it was the highest of all. Without it
  * SQLite would give that id to the next event. docs/design.md, "Schema".
  */

@@ -12,6 +12,9 @@
 
 #include <stddef.h>
 
+/* SQL is laid out by hand. */
+/* clang-format off */
+
 #define EVENTS     "main.alineo_events"
 #define MILESTONE  " NOT IN (" ALINEO_SQL_OUTPUT ")"
 #define COLUMNS    "id, sandbox_id, name, step_idx, branch, event, payload, error, ts"

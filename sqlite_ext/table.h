@@ -28,14 +28,14 @@ typedef struct table_cursor {
 
 typedef struct table_function {
     const char *name;
-    const char *columns;  /* as in CREATE TABLE, without the arguments */
+    const char *columns; /* as in CREATE TABLE, without the arguments */
     int column_count;
     const char *arguments[TABLE_ARGUMENTS + 1]; /* up to a NULL */
-    int required;         /* so many of them must be there, and not be NULL */
-    int bounds[TABLE_BOUNDS]; /* columns with bounds, from 1; 0: no more */
-    int order[TABLE_BOUNDS];  /* columns the rows are ordered by, likewise */
+    int required;                               /* so many of them must be there, and not be NULL */
+    int bounds[TABLE_BOUNDS];                   /* columns with bounds, from 1; 0: no more */
+    int order[TABLE_BOUNDS];                    /* columns the rows are ordered by, likewise */
     bool descending;
-    size_t cursor_size;   /* of the function's cursor, a table_cursor first */
+    size_t cursor_size; /* of the function's cursor, a table_cursor first */
     /* Starts a scan, no required argument being NULL; may be called again. */
     alineo_code (*start)(table_cursor *cursor);
     /* Moves to the next row, to the first after start; sets done at the end. */

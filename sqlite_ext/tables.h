@@ -15,6 +15,6 @@ extern const table_function list_sandboxes_table;    /* sandboxes.c */
 extern const table_function get_sandbox_table;       /* sandboxes.c */
 extern const table_function get_environment_table;   /* environments.c */
 extern const table_function list_environments_table; /* environments.c */
-extern const table_function migrated_table;          /* migrate.c */
+extern const table_function migrated_table;          /* init.c */
 
 #endif

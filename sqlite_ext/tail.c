@@ -11,8 +11,8 @@ bool tail_holds(const tail *t, sqlite3 *db)
 
 static bool same_session(const tail *t, alineo_span name, alineo_span sandbox_id)
 {
-    return t->len == name.len + 1 + sandbox_id.len &&
-           memcmp(t->session, name.at, name.len) == 0 && t->session[name.len] == '\0' &&
+    return t->len == name.len + 1 + sandbox_id.len && memcmp(t->session, name.at, name.len) == 0 &&
+           t->session[name.len] == '\0' &&
            memcmp(t->session + name.len + 1, sandbox_id.at, sandbox_id.len) == 0;
 }
 
@@ -28,8 +28,8 @@ void tail_join(call *c)
     sqlite3_stmt *statement = NULL;
 
     t->known = false;
-    if (t->joined || (sqlite3_get_autocommit(db) &&
-                      sqlite3_txn_state(db, "main") != SQLITE_TXN_WRITE))
+    if (t->joined ||
+        (sqlite3_get_autocommit(db) && sqlite3_txn_state(db, "main") != SQLITE_TXN_WRITE))
         return;
     /* Never kept: a statement over the cache's own table would hold the table,
      * and the table the statement, past the end of the connection. */

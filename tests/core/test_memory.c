@@ -7,7 +7,7 @@
 #include "batch.h"
 #include "canonical.h"
 #include "map.h"
-#include "storage.h"
+#include "storage_escape.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "support.h"
 #include "json_scan.h"
-#include "storage.h"
+#include "storage_escape.h"
 
 #include <string.h>
 

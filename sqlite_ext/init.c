@@ -1,12 +1,12 @@
 /*
- * migrate.c - alineo_init: the schema, and the names of 0.2 made current.
+ * init.c - alineo_init: the schema, and the names of 0.2 made current.
  * docs/reference.md, "alineo_init".
  *
  * The migration is one UPDATE, so it happens whole or not at all. What a row
  * becomes is the core's to say; the UPDATE asks it through alineo_migrated, a
  * table of no or one row: the row's event and payload, if they change.
  */
-#include "migrate.h"
+#include "init.h"
 #include "fields.h"
 #include "schema.h"
 #include "tables.h"

@@ -1,5 +1,5 @@
 /*
- * storage.h - the storage escape: any text inside a JSONB string.
+ * storage_escape.h - the storage escape: any text inside a JSONB string.
  *
  * A JSONB string can hold neither U+0000 nor an unpaired surrogate. It stores
  * them as U+FDD0, a noncharacter, and four lower-case hex digits, and a
@@ -7,8 +7,8 @@
  * other U+FDD0 alone. decode(encode(x)) = x for every text x.
  * docs/reference.md, "Storage escape".
  */
-#ifndef ALINEO_STORAGE_H
-#define ALINEO_STORAGE_H
+#ifndef ALINEO_STORAGE_ESCAPE_H
+#define ALINEO_STORAGE_ESCAPE_H
 
 #include "error.h"
 #include "text.h"

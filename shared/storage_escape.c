@@ -1,7 +1,7 @@
 /*
- * storage.c - the storage escape. See storage.h.
+ * storage_escape.c - the storage escape. See storage_escape.h.
  */
-#include "storage.h"
+#include "storage_escape.h"
 #include "json_scan.h"
 #include "json_write.h"
 

@@ -1,8 +1,8 @@
 /*
- * cache.h - the virtual table whose object owns the cached statements.
+ * statement_cache.h - the virtual table whose object owns the cached statements.
  */
-#ifndef ALINEO_SQLITE_CACHE_H
-#define ALINEO_SQLITE_CACHE_H
+#ifndef ALINEO_SQLITE_STATEMENT_CACHE_H
+#define ALINEO_SQLITE_STATEMENT_CACHE_H
 
 #include "ledger.h"
 

@@ -1,8 +1,8 @@
 /*
- * cache.c - prepared statements, kept per connection. See ledger.h for whose
- * they are, and cache.h.
+ * statement_cache.c - prepared statements, kept per connection. See ledger.h for whose
+ * they are, and statement_cache.h.
  */
-#include "cache.h"
+#include "statement_cache.h"
 
 #include <string.h>
 

@@ -183,16 +183,25 @@ check-pg-running:
 	@$(MAKE) --no-print-directory check-conformance
 	@$(MAKE) --no-print-directory check-docs
 
-.PHONY: check-asan check-valgrind
-check-asan: SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# The C suites, and the conformance cases in a Python that has the sanitizers
+# preloaded, or runs under valgrind; leaks are looked for in the C suites alone.
+.PHONY: check-asan check-valgrind check-asan-running
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 check-asan: check-packages
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fno-omit-frame-pointer" \
-	  SANITIZE="$(SANITIZERS)" check-c
+	  SANITIZE="$(SANITIZERS)" check-asan-running
 
-check-valgrind:
+check-asan-running: check-c
+	@ASAN_OPTIONS=detect_leaks=0 \
+	  LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	  $(PYTHON) tests/conformance/run.py --sqlite $(BUILD)/alineo.so
+
+check-valgrind: check-packages
 	@scripts/install-packages $(VALGRIND_PACKAGES)
 	@TEST_WRAPPER="valgrind -q --error-exitcode=9 --leak-check=full --trace-children=no" \
 	  ALINEO_VALGRIND=1 $(MAKE) --no-print-directory check-c
+	@PYTHONMALLOC=malloc valgrind -q --error-exitcode=9 --leak-check=no \
+	  $(PYTHON) tests/conformance/run.py --sqlite $(BUILD)/alineo.so
 
 demo:
 	@scripts/install-packages $(DEMO_PACKAGES)

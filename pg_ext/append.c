@@ -2,6 +2,7 @@
  * append.c - alineo_append: one event, through the executor like any INSERT.
  * docs/reference.md.
  */
+#include "later.h"
 #include "payload.h"
 #include "schema.h"
 
@@ -39,6 +40,7 @@ static Datum store(FunctionCallInfo fcinfo, alineo_call *call, const alineo_entr
                    const Jsonb *payload)
 {
     char nulls[COUNT + 1] = "        ";
+    int64 ts = entry->ts.given ? entry->ts.value : alineo_now();
     int64 id;
     Datum values[COUNT] = {
         [NAME] = PG_GETARG_DATUM(NAME),
@@ -48,16 +50,17 @@ static Datum store(FunctionCallInfo fcinfo, alineo_call *call, const alineo_entr
         [STEP_IDX] = Int32GetDatum((int32)entry->step_idx.value),
         [BRANCH] = Int32GetDatum((int32)entry->branch.value),
         [ERROR_TEXT] = text_value(fcinfo, ERROR_TEXT, entry->error),
-        [TS] = Int64GetDatum(entry->ts.given ? entry->ts.value : alineo_now()),
+        [TS] = Int64GetDatum(ts),
     };
 
     nulls[PAYLOAD] = payload == NULL ? 'n' : ' ';
     nulls[BRANCH] = entry->branch.given ? ' ' : 'n';
     nulls[ERROR_TEXT] = entry->error.at == NULL ? 'n' : ' ';
     alineo_schema_need(call, ALINEO_EVENTS_TABLE);
-    bool stored =
-        alineo_ledger_ask(call->ledger, entry->ts.given ? ALINEO_APPEND : ALINEO_APPEND_NOW, values,
-                          nulls, false, &id);
+    bool look =
+        !entry->ts.given && alineo_later_possible(call, values[NAME], values[SANDBOX_ID], ts);
+    bool stored = alineo_ledger_ask(call->ledger, look ? ALINEO_APPEND_NOW : ALINEO_APPEND, values,
+                                    nulls, false, &id);
     alineo_call_end(call);
     /* A trigger may have kept the row from being stored. */
     if (!stored)

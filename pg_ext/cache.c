@@ -59,15 +59,36 @@ static void put(writer *w, const alineo_exec *exec, const alineo_attempt *attemp
     alineo_rows_put(&w->rows, values, nulls);
 }
 
+static alineo_attempt *attempt_of(const alineo_fold *fold, size_t i, bool cached)
+{
+    const alineo_exec *exec = alineo_fold_exec(fold, i);
+
+    return cached ? exec->completed : exec->current;
+}
+
+/* About how much memory the rows take, rather more than less. */
+static size_t size_of_all(const alineo_fold *fold, bool cached)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < alineo_fold_count(fold); i++) {
+        const alineo_attempt *attempt = attempt_of(fold, i, cached);
+        if (attempt != NULL)
+            size += attempt->command.len + attempt->out.len + attempt->err.len + 512;
+    }
+    return size + size / 8;
+}
+
 static void put_all(writer *w, const alineo_fold *fold, bool cached)
 {
+    alineo_rows_keep(&w->rows, size_of_all(fold, cached));
     for (size_t i = 0; i < alineo_fold_count(fold); i++) {
         const alineo_exec *exec = alineo_fold_exec(fold, i);
-        alineo_attempt *attempt = cached ? exec->completed : exec->current;
+        alineo_attempt *attempt = attempt_of(fold, i, cached);
         if (attempt == NULL)
             continue;
         put(w, exec, attempt);
-        /* Room for the next row, instead of new memory. */
+        /* Room for the next row, instead of new memory (alineo_rows_keep). */
         alineo_buffer_free(&attempt->out);
         alineo_buffer_free(&attempt->err);
     }

@@ -32,7 +32,7 @@ static void on_row(void *context, TupleTableSlot *slot)
         alineo_jsonb_fields(
             &list->reader, &DatumGetJsonbP(slot->tts_values[ALINEO_COLUMN_PAYLOAD])->root, &fields);
     const alineo_value *const shown[] = {
-        [SNAPSHOT_ID] = alineo_fields_any(&fields, ALINEO_FIELD_SNAPSHOT_ID),
+        [SNAPSHOT_ID] = alineo_fields_string(&fields, ALINEO_FIELD_SNAPSHOT_ID),
         [TAG] = alineo_row_tag(&fields),
     };
     for (int i = SNAPSHOT_ID; i <= TAG; i++) {

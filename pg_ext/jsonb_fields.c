@@ -21,6 +21,7 @@ void alineo_jsonb_reader_init(alineo_jsonb_reader *reader, const alineo_memory *
     reader->values = AllocSetContextCreate(context, "alineo values", ALLOCSET_SMALL_SIZES);
     reader->dirty = false;
     reader->shape.count = 0;
+    memset(reader->numbers, 0, sizeof reader->numbers);
 }
 
 static void start_reading(alineo_jsonb_reader *reader)
@@ -44,12 +45,26 @@ static alineo_span container_text(alineo_jsonb_reader *reader, JsonbContainer *c
     return alineo_buffer_span(&text);
 }
 
+/* The chunks of an exec all bear its seq, so that a number mostly is the one
+ * its field held before. */
 static alineo_span number_text(alineo_jsonb_reader *reader, Numeric number, alineo_field field)
 {
-    MemoryContext before = MemoryContextSwitchTo(reader->values);
-    alineo_span text = alineo_numeric_text(number, reader->numbers[field]);
+    alineo_jsonb_number *last = &reader->numbers[field];
+    size_t size = VARSIZE(number) - VARHDRSZ;
+    uint64 stored = 0;
 
-    reader->dirty |= text.at != reader->numbers[field];
+    if (size < sizeof stored) {
+        memcpy(&stored, VARDATA(number), size);
+        stored |= (uint64)size << 56;
+        if (stored == last->stored)
+            return (alineo_span){last->text, last->length};
+    }
+    MemoryContext before = MemoryContextSwitchTo(reader->values);
+    alineo_span text = alineo_numeric_text(number, last->text);
+    bool small = text.at == last->text;
+    last->stored = small ? stored : 0;
+    last->length = text.len;
+    reader->dirty |= !small;
     MemoryContextSwitchTo(before);
     return text;
 }

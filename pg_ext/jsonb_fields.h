@@ -17,13 +17,20 @@ typedef struct alineo_jsonb_shape {
     uint8 fields[16]; /* of alineo_field */
 } alineo_jsonb_shape;
 
+/* The small number a field held last, as it is stored and as text. */
+typedef struct alineo_jsonb_number {
+    uint64 stored; /* 0: none is known */
+    size_t length;
+    char text[ALINEO_SMALL_NUMBER];
+} alineo_jsonb_number;
+
 typedef struct alineo_jsonb_reader {
     alineo_jsonb_shape shape;
     alineo_fields_reader texts; /* for a payload that was encoded twice */
     alineo_buffer json;         /* the same, as JSON text */
     MemoryContext values;       /* texts of numbers and containers */
     bool dirty;                 /* there are such */
-    char numbers[ALINEO_FIELD_COUNT][ALINEO_SMALL_NUMBER];
+    alineo_jsonb_number numbers[ALINEO_FIELD_COUNT];
 } alineo_jsonb_reader;
 
 /* Both live until the context is deleted. */

@@ -8,11 +8,35 @@
 #include "ledger.h"
 
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "call.h"
 
 static alineo_ledger *ledgers;
+
+/* The ledger of the function called last: known until a function or a schema
+ * changes. */
+static Oid last_function;
+static alineo_ledger *last_ledger;
+
+static void forget_last(Datum argument, int cache, uint32 hash)
+{
+    (void)argument, (void)cache, (void)hash;
+    last_ledger = NULL;
+}
+
+static void watch_catalog(void)
+{
+    static bool watching;
+
+    if (watching)
+        return;
+    CacheRegisterSyscacheCallback(PROCOID, forget_last, (Datum)0);
+    CacheRegisterSyscacheCallback(NAMESPACEOID, forget_last, (Datum)0);
+    watching = true;
+}
 
 static alineo_ledger *make_ledger(Oid schema, const char *name)
 {
@@ -28,9 +52,10 @@ static alineo_ledger *make_ledger(Oid schema, const char *name)
     return ledger;
 }
 
-alineo_ledger *alineo_ledger_of(FunctionCallInfo fcinfo)
+/* Looks in the catalog. */
+static alineo_ledger *find_ledger(Oid function)
 {
-    Oid schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+    Oid schema = get_func_namespace(function);
     char *name = get_namespace_name(schema);
     alineo_ledger *ledger = ledgers;
 
@@ -44,6 +69,18 @@ alineo_ledger *alineo_ledger_of(FunctionCallInfo fcinfo)
     }
     pfree(name);
     return ledger;
+}
+
+alineo_ledger *alineo_ledger_of(FunctionCallInfo fcinfo)
+{
+    Oid function = fcinfo->flinfo->fn_oid;
+
+    if (last_ledger == NULL || last_function != function) {
+        watch_catalog();
+        last_ledger = find_ledger(function);
+        last_function = function;
+    }
+    return last_ledger;
 }
 
 Oid alineo_ledger_relation(const alineo_ledger *ledger, const char *name)

@@ -7,23 +7,23 @@
  */
 #include "payload.h"
 
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
-
 #include "jsonb_fields.h"
+#include "jsonb_make.h"
 #include "../shared/json_scan.h"
-#include "../shared/storage.h"
+#include "../shared/storage_escape.h"
 
 Jsonb *alineo_payload_jsonb(alineo_buffer *scratch, alineo_span json, bool special)
 {
-    scratch->len = 0;
-    if (special)
-        alineo_storage_encode_json(scratch, json);
-    else
-        alineo_buffer_put(scratch, json.at, json.len);
-    alineo_buffer_byte(scratch, '\0');
-    alineo_require_memory(scratch);
-    return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(scratch->at)));
+    alineo_buffer stored;
+
+    if (!special)
+        return alineo_jsonb_make(scratch, json);
+    alineo_buffer_init(&stored, scratch->memory);
+    alineo_storage_encode_json(&stored, json);
+    alineo_require_memory(&stored);
+    Jsonb *payload = alineo_jsonb_make(scratch, alineo_buffer_span(&stored));
+    alineo_buffer_free(&stored);
+    return payload;
 }
 
 /* Whether the bytes of U+FDD0 stand anywhere. They may stand across values or

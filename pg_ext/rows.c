@@ -1,13 +1,40 @@
 /*
  * rows.c - see rows.h.
+ *
+ * A function that had to hold its result anyway does not gain from a disk: it
+ * hands its memory over, row by row. But a query may call many such functions,
+ * and their results all stay until it ends. So what they keep beyond work_mem
+ * is counted, and is together no more than the largest of them.
  */
 #include "rows.h"
 
 #include "executor/executor.h"
 #include "funcapi.h"
-#include "nodes/execnodes.h"
+#include "utils/guc.h"
 
 #include "../shared/vocabulary.h"
+
+/* Bytes that results of this session may hold beyond work_mem. */
+static size_t kept;
+
+typedef struct keeping {
+    MemoryContextCallback callback;
+    size_t bytes;
+} keeping;
+
+static void stop_keeping(void *argument)
+{
+    kept -= ((keeping *)argument)->bytes;
+}
+
+/* Makes an empty store, which spills beyond so many KiB. */
+static void make_store(alineo_rows *rows, int kb)
+{
+    bool random = (rows->info->allowedModes & SFRM_Materialize_Random) != 0;
+
+    rows->store = tuplestore_begin_heap(random, false, kb);
+    rows->info->setResult = rows->store;
+}
 
 void alineo_rows_begin(alineo_rows *rows, FunctionCallInfo fcinfo)
 {
@@ -21,11 +48,28 @@ void alineo_rows_begin(alineo_rows *rows, FunctionCallInfo fcinfo)
     if (get_call_result_type(fcinfo, NULL, &rows->type) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "return type must be a row type");
     rows->type = BlessTupleDesc(rows->type);
-    rows->store =
-        tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+    rows->info = info;
+    make_store(rows, work_mem);
     info->returnMode = SFRM_Materialize;
-    info->setResult = rows->store;
     info->setDesc = rows->type;
+    MemoryContextSwitchTo(before);
+}
+
+void alineo_rows_keep(alineo_rows *rows, size_t bytes)
+{
+    MemoryContext context = rows->info->econtext->ecxt_per_query_memory;
+
+    if (bytes <= kept || (bytes - kept) / 1024 <= (size_t)work_mem ||
+        (bytes - kept) / 1024 > MAX_KILOBYTES)
+        return;
+    keeping *keep = MemoryContextAlloc(context, sizeof *keep);
+    keep->bytes = bytes - kept;
+    keep->callback = (MemoryContextCallback){.func = stop_keeping, .arg = keep};
+    MemoryContextRegisterResetCallback(context, &keep->callback);
+    kept += keep->bytes;
+    MemoryContext before = MemoryContextSwitchTo(context);
+    tuplestore_end(rows->store);
+    make_store(rows, (int)(keep->bytes / 1024));
     MemoryContextSwitchTo(before);
 }
 

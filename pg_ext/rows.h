@@ -8,15 +8,20 @@
 #include "call.h"
 #include "cursor.h"
 #include "jsonb_fields.h"
+#include "nodes/execnodes.h"
 #include "utils/tuplestore.h"
 
 typedef struct alineo_rows {
+    ReturnSetInfo *info; /* what the caller gets */
     Tuplestorestate *store;
     TupleDesc type;
 } alineo_rows;
 
 /* Makes the result, empty. */
 void alineo_rows_begin(alineo_rows *rows, FunctionCallInfo fcinfo);
+/* Lets the result, still empty, stay in memory up to `bytes`: for a function
+ * that holds as much already and frees it row by row. */
+void alineo_rows_keep(alineo_rows *rows, size_t bytes);
 void alineo_rows_put(alineo_rows *rows, Datum *values, bool *nulls);
 
 /* Hands rows of a statement over as they are. */

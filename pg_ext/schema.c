@@ -36,9 +36,8 @@ static const part parts[] = {
      " event pg_catalog.text NOT NULL, payload pg_catalog.jsonb, error pg_catalog.text,"
      " ts bigint NOT NULL)"},
 
-    {"alineo_events_name_sandbox_ts", ALINEO_EVENTS_TABLE,
-     "CREATE INDEX alineo_events_name_sandbox_ts"
-     " ON %1$s.alineo_events (name, sandbox_id, ts, id)"},
+    {ALINEO_SESSION_INDEX, ALINEO_EVENTS_TABLE,
+     "CREATE INDEX " ALINEO_SESSION_INDEX " ON %1$s.alineo_events (name, sandbox_id, ts, id)"},
 
     {"alineo_events_milestones", ALINEO_EVENTS_TABLE,
      "CREATE INDEX alineo_events_milestones ON %1$s.alineo_events (sandbox_id, name, event, id)"

@@ -8,6 +8,7 @@
 
 #define ALINEO_EVENTS_TABLE       "alineo_events"
 #define ALINEO_ENVIRONMENTS_TABLE "alineo_environments"
+#define ALINEO_SESSION_INDEX      "alineo_events_name_sandbox_ts"
 
 /* Whether a read has anything to look at. */
 static inline bool alineo_schema_has(const alineo_call *call, const char *table)

@@ -139,8 +139,9 @@ class Postgres:
             cursor.execute("CREATE EXTENSION IF NOT EXISTS alineo_ledger")
 
     def end(self):
-        with self.db.cursor() as cursor:
-            cursor.execute("ROLLBACK")
+        if self.db.info.transaction_status != 0:
+            with self.db.cursor() as cursor:
+                cursor.execute("ROLLBACK")
 
     def run(self, sql):
         with self.db.cursor() as cursor:

@@ -19,11 +19,14 @@ as after `make install-sqlite`. Conventions:
 A second word says that a block needs PostgreSQL (a rendered page does not show
 it; the text around says so too):
 
-    ```sql postgres    runs in psql. An ERROR that is expected does not end the block.
+    ```sql postgres    runs in psql. An ERROR must be expected.
     ```sh postgres     and python, js: as above, with libpq's environment
-    ```sql both        runs in the sqlite3 shell, and again in psql without its lines
-                       that begin with a dot; the values that psql prints must be those
-                       that the sqlite3 shell is expected to print
+    ```sql both        runs in the sqlite3 shell, and again in psql; the values that psql
+                       prints must be those that the sqlite3 shell is expected to print.
+                       A line that begins with a dot is refused in it.
+
+The psql blocks of a file are typed into one psql, as a reader pastes them: roles and
+settings of one hold in those behind it.
 
 These run where PGHOST names a server that has the extension's files, as a
 superuser, in a database that is made for the file and dropped after it. So are
@@ -48,6 +51,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ["README.md", "docs/reference.md"]
@@ -98,6 +102,8 @@ def read_blocks(path):
         if language in LANGUAGES and engine in ENGINES and (engine != "both" or language == "sql"):
             match = NOT_RUN.fullmatch(before.strip())
             last = Block(language, ENGINES[engine], opened, text, match and match[1])
+            if engine == "both" and re.search(r"^\.", text, flags=re.M):
+                sys.exit(f"{path}:{opened}: a line that begins with a dot, in a block for psql too")
             blocks.append(last)
         elif language in OUTPUTS:
             if last is not None:
@@ -168,12 +174,54 @@ class Server:
                  *(f"DROP ROLE IF EXISTS {name}" for name in self.roles))
 
 
+class Psql:
+    """A psql that stays open."""
+
+    # Errors and results come in the order in which they were printed.
+    COMMAND = ["stdbuf", "-oL", "psql", "-X"]
+    END = "-- end of block --"
+    VALUES_ON = "\\set QUIET on\n\\pset format unaligned\n\\pset tuples_only on\n"
+    VALUES_OFF = "\\pset format aligned\n\\pset tuples_only off\n\\set QUIET off\n"
+
+    def __init__(self, path, environment):
+        self.process = subprocess.Popen(self.COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, cwd=path, env=environment,
+                                        encoding="utf-8", errors="replace")
+
+    def run(self, text, values_only):
+        """What psql prints for a text; None where it ended or was stopped."""
+        if values_only:
+            text = self.VALUES_ON + text + self.VALUES_OFF
+        timer = threading.Timer(SECONDS, self.process.kill)
+        timer.start()
+        try:
+            self.process.stdin.write(f"{text}\\echo {self.END}\n")
+            self.process.stdin.flush()
+            lines = []
+            for line in self.process.stdout:
+                if line.rstrip("\n") == self.END:
+                    return "".join(lines)
+                lines.append(line)
+        except BrokenPipeError:
+            pass
+        finally:
+            timer.cancel()
+        return None
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
 class Folder:
-    """The folder, environment and open shell that the blocks of a file share."""
+    """The folder, environment and open shells that the blocks of a file share."""
 
     def __init__(self, path, library, node, server):
         self.path = path
         self.shell = []  # dot-commands that hold
+        self.psql = None  # once there was a block for it
         self.count = 0
         for name in SOURCE:
             source, copy = os.path.join(ROOT, name), os.path.join(path, name)
@@ -209,43 +257,57 @@ class Folder:
             file.write(text)
         return path
 
-    def command(self, block, engine):
+    def command(self, block):
         if block.language == "sh":
             return ["sh", "-eu", self.script(block.text, ".sh")], ""
         if block.language == "python":
             return ["/usr/bin/python3", self.script(block.text, ".py")], ""
         if block.language == "js":
             return ["node", self.script(block.text, ".cjs")], ""
-        if engine == "sqlite":
-            typed = "".join(line + "\n" for line in self.shell) + block.text
-            self.shell += [line for line in block.text.split("\n") if KEPT.match(line)]
-            return ["sqlite3", "-batch", "-bail", "ledger.db"], typed
-        if len(block.engines) > 1:
-            typed = re.sub(r"^\..*\n", "", block.text, flags=re.M)
-            return ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1"], typed
-        stop = not re.search(r"^ERROR: ", block.expected or "", flags=re.M)
-        return ["psql", "-X", "-v", f"ON_ERROR_STOP={int(stop)}"], block.text
+        typed = "".join(line + "\n" for line in self.shell) + block.text
+        self.shell += [line for line in block.text.split("\n") if KEPT.match(line)]
+        return ["sqlite3", "-batch", "-bail", "ledger.db"], typed
 
-    def run(self, block, engine):
-        """None, or what is wrong with the block."""
-        command, typed = self.command(block, engine)
+    def in_psql(self, block):
+        """What psql prints for a block, and what is wrong with that, or None."""
+        if self.psql is None:
+            self.psql = Psql(self.path, self.environment)
+        printed = self.psql.run(block.text, len(block.engines) > 1)
+        if printed is None:
+            return "", "psql ended"
+        error = r"^(ERROR|FATAL): "
+        if re.search(error, printed, flags=re.M) and not re.search(error, block.expected or "", flags=re.M):
+            return printed, "an error\n" + printed
+        return printed, None
+
+    def in_command(self, block):
+        """What a block prints when it is run by a command of its own, likewise."""
+        command, typed = self.command(block)
         try:
             done = subprocess.run(command, input=typed, cwd=self.path, env=self.environment,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   timeout=SECONDS, encoding="utf-8", errors="replace")
         except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-        got = lines_of(done.stdout)
+            return "", str(error)
         if done.returncode != 0:
-            return f"exit status {done.returncode}\n" + "\n".join(got)
-        if block.expected is None:
-            return None
-        expected = lines_of(block.expected)
-        if engine == "postgres" and len(block.engines) > 1:
-            expected, got = values_of(block.expected), values_of(done.stdout)
+            return done.stdout, f"exit status {done.returncode}\n{done.stdout}"
+        return done.stdout, None
+
+    def run(self, block, engine):
+        """None, or what is wrong with the block."""
+        in_psql = engine == "postgres" and block.language == "sql"
+        printed, fault = self.in_psql(block) if in_psql else self.in_command(block)
+        if fault or block.expected is None:
+            return fault
+        lines = values_of if in_psql and len(block.engines) > 1 else lines_of
+        expected, got = lines(block.expected), lines(printed)
         if matches(expected, got):
             return None
         return "\n".join(difflib.unified_diff(expected, got, "expected", "printed", lineterm=""))
+
+    def close(self):
+        if self.psql is not None:
+            self.psql.close()
 
 
 def pg_config():
@@ -302,7 +364,7 @@ def run_file(path, library, options):
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="alineo-docs-"))
         server = stack.enter_context(Server(blocks)) if has_server else None
-        shared = Folder(folder, library, options.node, server)
+        shared = stack.enter_context(contextlib.closing(Folder(folder, library, options.node, server)))
         for block, engine in ((block, engine) for block in blocks for engine in block.engines):
             where = f"{name}:{block.line} {block.language}" + (" postgres" if engine == "postgres" else "")
             reason = block.reason

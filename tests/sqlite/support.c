@@ -339,29 +339,3 @@ sqlite3_int64 append(sqlite3 *db, const char *sandbox_id, const char *event, con
     return integer(db, sqlf("SELECT alineo_append('ci', %Q, %Q, %Q, NULL, NULL, NULL, %lld)",
                             sandbox_id, event, payload == NULL ? NULL : json(payload), ts));
 }
-
-void ledger_case_test(void **state)
-{
-    const ledger_case *c = *state;
-    sqlite3 *db = open_ledger(":memory:", 0);
-
-    for (size_t i = 0; i < CASE_EVENTS && c->events[i].event != NULL; i++)
-        (void)append(db, c->events[i].sandbox_id, c->events[i].event, c->events[i].payload,
-                     c->events[i].ts);
-    assert_json(db, c->query, c->rows);
-    close_ledger(db);
-}
-
-int run_cases(const char *group, const ledger_case *cases, size_t count)
-{
-    struct CMUnitTest *tests = calloc(count, sizeof *tests);
-
-    if (tests == NULL)
-        return 1;
-    for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){cases[i].rule, ledger_case_test, NULL, NULL,
-                                       (void *)(uintptr_t)&cases[i]};
-    int failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
-    free(tests);
-    return failed;
-}

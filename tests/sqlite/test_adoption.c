@@ -132,19 +132,6 @@ static void init_migrates_every_legacy_row_once(void **state)
     close_ledger(db);
 }
 
-static void init_counts_the_rows_it_rewrote_and_leaves_the_others(void **state)
-{
-    sqlite3 *db = open_ledger(copied(state), 0);
-
-    (void)append(db, "sb-new", "exec.started", "{'seq':1}", 1);
-    run(db, "UPDATE alineo_events SET event = 'my_event' WHERE id = 1;"
-            "UPDATE alineo_events SET event = 'exec.started' WHERE id = 2");
-    assert_rows(db, "SELECT alineo_init()", "97");
-    assert_rows(db, "SELECT event FROM alineo_events WHERE id IN (1, 2, 3) ORDER BY id",
-                "my_event\nexec.started\nexec.output");
-    close_ledger(db);
-}
-
 static void a_migration_rolls_back_with_its_transaction(void **state)
 {
     sqlite3 *db = open_ledger(copied(state), 0);
@@ -155,14 +142,6 @@ static void a_migration_rolls_back_with_its_transaction(void **state)
     assert_rows(db, LEGACY, "99");
     assert_rows(db, "SELECT alineo_init()", "99");
     close_ledger(db);
-}
-
-static void init_on_an_empty_database_creates_the_ledger_and_rewrites_nothing(void **state)
-{
-    assert_rows(db_of(state), "SELECT alineo_init()", "0");
-    assert_rows(db_of(state), "SELECT count(*) FROM alineo_events", "0");
-    assert_rows(db_of(state), "SELECT count(*) FROM alineo_environments", "0");
-    assert_rows(db_of(state), "SELECT alineo_init()", "0");
 }
 
 /* The statements of the 0.2 adapter, through a connection without the extension. */
@@ -218,56 +197,6 @@ static void the_old_adapter_and_the_extension_can_share_an_unmigrated_ledger(voi
     close_ledger(db);
 }
 
-/* A string that holds the JSON, as the 0.x driver for PostgreSQL left it. */
-static void payloads_encoded_twice_are_read_unwrapped_and_unwrapped_by_init(void **state)
-{
-    sqlite3 *db = db_of(state);
-    static const char *const stored[] = {
-        "{'runId':'r'}",                                         /* right */
-        "'{\\'seq\\':1,\\'cmd\\':\\'echo \\\\\\'hi\\\\\\'\\'}'", /* encoded twice */
-        "'{\\'seq\\':1,\\'exitCode\\':0}'",
-        "'{\\'snapshotId\\':\\'s\\'}'",
-        "'[1,2]'",
-        "'just text'", /* strings that hold no object or array stay */
-        "'7'",
-        "'{broken'",
-    };
-    static const char *const events[] = {
-        "sandbox_created", "exec_start", "exec_complete", "snapshot", "a.b", "a.c", "a.d", "a.e"};
-    const char *read = "{'runId':'r'}\n{'seq':1,'cmd':'echo \\'hi\\''}\n{'seq':1,'exitCode':0}\n"
-                       "{'snapshotId':'s'}\n[1,2]\n'just text'\n'7'\n'{broken'";
-
-    run(db, "SELECT alineo_init()");
-    for (size_t i = 0; i < COUNT_OF(stored); i++)
-        run(db, sqlf("INSERT INTO alineo_events(sandbox_id, name, step_idx, event, payload, ts)"
-                     " VALUES ('sb-1', 'ci', -1, %Q, %Q, %d)",
-                     events[i], json(stored[i]), (int)i));
-    assert_json(db, "SELECT payload FROM alineo_replay('ci', 'sb-1')", read);
-    assert_json(db, "SELECT seq, command, exit_code FROM alineo_replay_cache('ci', 'sb-1')",
-                "1|echo 'hi'|0");
-    assert_rows(db, "SELECT run_id FROM alineo_list_sandboxes()", "r");
-    /* One legacy name alone, three with both, one payload alone. */
-    assert_rows(db, "SELECT alineo_init()", "5");
-    assert_json(db, "SELECT payload FROM alineo_events ORDER BY id", read);
-    assert_rows(db, "SELECT alineo_init()", "0");
-    assert_json(db, "SELECT seq, command, exit_code FROM alineo_replay_cache('ci', 'sb-1')",
-                "1|echo 'hi'|0");
-}
-
-static void a_payload_that_cannot_be_read_does_not_stop_the_migration(void **state)
-{
-    sqlite3 *db = db_of(state);
-
-    run(db, "SELECT alineo_init();"
-            "INSERT INTO alineo_events(sandbox_id, name, step_idx, event, payload, ts) VALUES"
-            " ('sb-1', 'ci', -1, 'exec_start', '{broken', 1),"
-            " ('sb-1', 'ci', -1, 'exec_start', x'00ff', 2),"
-            " ('sb-1', 'ci', -1, 'exec_start', 7, 3), ('sb-1', 'ci', -1, 'exec_start', NULL, 4)");
-    assert_rows(db, "SELECT alineo_init()", "4");
-    assert_rows(db, "SELECT event, payload FROM alineo_events ORDER BY id",
-                "exec.started|{broken\nexec.started|0x00ff\nexec.started|7\nexec.started|NULL");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,13 +204,9 @@ int main(void)
         FILE_TEST(a_read_of_an_unmigrated_ledger_that_may_be_written_changes_no_byte),
         FILE_TEST(an_append_to_an_unmigrated_ledger_goes_behind_its_rows),
         FILE_TEST(init_migrates_every_legacy_row_once),
-        FILE_TEST(init_counts_the_rows_it_rewrote_and_leaves_the_others),
         FILE_TEST(a_migration_rolls_back_with_its_transaction),
-        FILE_TEST(init_on_an_empty_database_creates_the_ledger_and_rewrites_nothing),
         FILE_TEST(the_sql_of_the_old_adapter_goes_on_working_on_a_migrated_ledger),
         FILE_TEST(the_old_adapter_and_the_extension_can_share_an_unmigrated_ledger),
-        FILE_TEST(payloads_encoded_twice_are_read_unwrapped_and_unwrapped_by_init),
-        FILE_TEST(a_payload_that_cannot_be_read_does_not_stop_the_migration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,59 +1,10 @@
 /*
- * test_replay.c - alineo_replay: its order, its streaming, and comparisons on ts
- * and id that it takes over from SQLite, which must change no answer.
+ * test_replay.c - alineo_replay: its streaming, and comparisons on ts and id that it
+ * takes over from SQLite, which must change no answer.
  */
 #include "support.h"
 
 #include <string.h>
-
-static void replay_order_is_ts_then_id(void **state)
-{
-    sqlite3 *db = db_of(state);
-    static const int ts[] = {30, 10, 20, 10, 30, 0, 20};
-
-    for (size_t i = 0; i < COUNT_OF(ts); i++)
-        (void)append(db, "sb-1", "x", NULL, ts[i]);
-    assert_rows(db, "SELECT id, ts FROM alineo_replay('ci', 'sb-1')",
-                "6|0\n2|10\n4|10\n3|20\n7|20\n1|30\n5|30");
-}
-
-static void replay_gives_the_events_of_one_session(void **state)
-{
-    sqlite3 *db = db_of(state);
-
-    run(db, "SELECT alineo_append('ci', 'sb-1', 'a');"
-            "SELECT alineo_append('ci', 'sb-2', 'b');"
-            "SELECT alineo_append('cd', 'sb-1', 'c');"
-            "SELECT alineo_append('ci', 'sb-1 ', 'd');"
-            "SELECT alineo_append('CI', 'sb-1', 'e')");
-    assert_rows(db, "SELECT event FROM alineo_replay('ci', 'sb-1')", "a");
-    assert_rows(db, "SELECT event FROM alineo_replay('cd', 'sb-1')", "c");
-    assert_rows(db, "SELECT event FROM alineo_replay('cd', 'sb-2')", "");
-}
-
-static void replay_shows_a_damaged_payload_as_it_is(void **state)
-{
-    sqlite3 *db = db_of(state);
-
-    run(db, "SELECT alineo_init();"
-            "INSERT INTO alineo_events(sandbox_id, name, step_idx, event, payload, ts)"
-            " VALUES ('sb-1', 'ci', -1, 'x', '{broken', 1), ('sb-1', 'ci', -1, 'x', x'00ff', 2),"
-            " ('sb-1', 'ci', -1, 'x', 7, 3), ('sb-1', 'ci', -1, 'x', '', 4)");
-    assert_rows(db, "SELECT payload FROM alineo_replay('ci', 'sb-1')", "{broken\n0x00ff\n7\n");
-}
-
-static void replay_unwraps_a_payload_that_was_encoded_twice(void **state)
-{
-    sqlite3 *db = db_of(state);
-
-    (void)append(db, "sb-1", "exec.started", "'{\\'seq\\':1,\\'cmd\\':\\'ls\\'}'", 1);
-    (void)append(db, "sb-1", "x", "'[1,2]'", 2);
-    (void)append(db, "sb-1", "x", "'text'", 3);
-    (void)append(db, "sb-1", "x", "'7'", 4);
-    assert_json(db, "SELECT payload FROM alineo_replay('ci', 'sb-1')",
-                "{'seq':1,'cmd':'ls'}\n[1,2]\n'text'\n'7'");
-    assert_rows(db, "SELECT seq, command FROM alineo_execs('ci', 'sb-1')", "1|ls");
-}
 
 /* Sessions with ties, gaps, and ts in another order than the ids. */
 static void fill(sqlite3 *db)
@@ -298,10 +249,6 @@ static void a_reader_can_go_on_behind_the_last_row_it_has_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(replay_order_is_ts_then_id),
-        MEMORY_TEST(replay_gives_the_events_of_one_session),
-        MEMORY_TEST(replay_shows_a_damaged_payload_as_it_is),
-        MEMORY_TEST(replay_unwraps_a_payload_that_was_encoded_twice),
         MEMORY_TEST(a_comparison_of_ts_or_id_gives_the_rows_it_gives_on_the_table),
         MEMORY_TEST(several_comparisons_give_the_rows_they_give_on_the_table),
         MEMORY_TEST(every_order_by_gives_the_order_it_gives_on_the_table),

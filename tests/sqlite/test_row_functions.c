@@ -1,6 +1,6 @@
 /*
  * test_row_functions.c - row functions as part of SQL: arguments from other
- * tables, NULL and missing arguments, subqueries, writes while they are read.
+ * tables, missing arguments, subqueries, writes while they are read.
  */
 #include "support.h"
 
@@ -109,32 +109,6 @@ static void the_arguments_have_names_as_hidden_columns(void **state)
                 "ci 1.1\nci 3.1\nci 3.2\nci 3.3");
 }
 
-static void a_null_argument_gives_no_rows(void **state)
-{
-    static const char *const calls[] = {
-        "alineo_replay(NULL, 'sb-1')",
-        "alineo_replay('ci', NULL)",
-        "alineo_replay_cache(NULL, 'sb-1')",
-        "alineo_replay_cache('ci', NULL)",
-        "alineo_execs(NULL, NULL)",
-        "alineo_last_checkpoint('ci', NULL)",
-        "alineo_list_checkpoints(NULL, 'sb-1')",
-        "alineo_get_sandbox('ci', NULL)",
-        "alineo_get_environment(NULL)",
-    };
-    sqlite3 *db = db_of(state);
-
-    fill(db);
-    run(db, "SELECT alineo_save_environment('py', 's', 'i')");
-    for (size_t i = 0; i < COUNT_OF(calls); i++)
-        assert_rows(db, sqlf("SELECT * FROM %s", calls[i]), "");
-    assert_rows(db, "SELECT count(*) FROM alineo_replay_cache('ci', 'sb-3', NULL)", "3");
-    assert_rows(db,
-                "SELECT alineo_output(NULL, 'sb-1', 1), alineo_output('ci', NULL, 1),"
-                " alineo_output('ci', 'sb-1', NULL)",
-                "NULL|NULL|NULL");
-}
-
 static void a_missing_argument_is_an_error_that_names_it(void **state)
 {
     static const struct {
@@ -212,6 +186,39 @@ static void rows_come_in_seq_order_and_in_any_other_asked_for(void **state)
     assert_rows(db, "SELECT seq FROM alineo_execs('ci', 'sb-3') ORDER BY seq LIMIT 1 OFFSET 1",
                 "2");
     assert_rows(db, "SELECT seq FROM alineo_execs('ci', 'sb-3') LIMIT 2", "1\n2");
+}
+
+static void where_order_by_and_limit_over_a_list_are_those_of_sql(void **state)
+{
+    sqlite3 *db = db_of(state);
+
+    run(db, "SELECT alineo_append(n, s, 'sandbox.created', NULL, NULL, NULL, NULL, ts) FROM"
+            " (SELECT 'ci' AS n, 'sb-1' AS s, 10 AS ts UNION ALL VALUES ('cd', 'sb-2', 20),"
+            " ('ci', 'sb-4', 30), ('ci', 'sb-3', 30), ('cd', 'sb-5', 5), ('ci', 'sb-6', 40));"
+            "SELECT alineo_save_environment('b', 's', 'i', 5);"
+            "SELECT alineo_save_environment('d', 's', 'i', 9);"
+            "SELECT alineo_save_environment('a', 's', 'i', 5);"
+            "SELECT alineo_save_environment('c', 's', 'i', 1)");
+#define IDS "SELECT group_concat(substr(sandbox_id, 4), ' ') FROM "
+    assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes() ORDER BY started_at, sandbox_id)",
+                "5 1 2 3 4 6");
+    assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes() ORDER BY started_at DESC LIMIT 3)",
+                "6 3 4");
+    assert_rows(db, IDS "(SELECT * FROM alineo_list_sandboxes() LIMIT 2 OFFSET 1)", "3 4");
+    assert_rows(db,
+                IDS "(SELECT * FROM alineo_list_sandboxes(NULL, NULL, NULL, NULL, 3)"
+                    " ORDER BY sandbox_id)",
+                "3 4 6");
+    assert_rows(db,
+                IDS "(SELECT * FROM alineo_list_sandboxes() WHERE started_at < 30"
+                    " AND name = 'cd')",
+                "2 5");
+    assert_rows(db, "SELECT name FROM alineo_list_environments() ORDER BY built_at DESC LIMIT 1",
+                "d");
+    assert_rows(db, "SELECT name FROM alineo_list_environments() ORDER BY built_at, name",
+                "c\na\nb\nd");
+    assert_rows(db, "SELECT name FROM alineo_list_environments() WHERE built_at < 6 ORDER BY name",
+                "a\nb\nc");
 }
 
 static void a_correlated_subquery_is_run_for_each_row(void **state)
@@ -391,10 +398,10 @@ int main(void)
         MEMORY_TEST(an_optional_argument_may_come_from_another_table_in_any_from_order),
         MEMORY_TEST(a_left_join_keeps_the_sessions_without_rows),
         MEMORY_TEST(the_arguments_have_names_as_hidden_columns),
-        MEMORY_TEST(a_null_argument_gives_no_rows),
         MEMORY_TEST(a_missing_argument_is_an_error_that_names_it),
         MEMORY_TEST(a_seq_asked_for_gives_that_exec_alone),
         MEMORY_TEST(rows_come_in_seq_order_and_in_any_other_asked_for),
+        MEMORY_TEST(where_order_by_and_limit_over_a_list_are_those_of_sql),
         MEMORY_TEST(a_correlated_subquery_is_run_for_each_row),
         MEMORY_TEST(a_function_may_stand_twice_in_one_query),
         MEMORY_TEST(an_or_over_arguments_gives_the_rows_of_both_sides),

@@ -108,6 +108,16 @@ static void an_append_is_gone_after_rollback(void **state)
     assert_rows(db, "SELECT event FROM alineo_events", "kept");
 }
 
+static void an_environment_rolls_back_with_its_transaction(void **state)
+{
+    sqlite3 *db = db_of(state);
+
+    run(db, "SELECT alineo_save_environment('py', 's-1', 'i', 5); BEGIN;"
+            "SELECT alineo_save_environment('py', 's-2', 'i', 6);"
+            "SELECT alineo_save_environment('node', 's-3', 'i', 7); ROLLBACK");
+    assert_rows(db, "SELECT name, snapshot_id FROM alineo_list_environments()", "py|s-1");
+}
+
 static void an_append_in_a_transaction_is_there_for_others_only_after_commit(void **state)
 {
     sqlite3 *db = db_of(state);
@@ -258,6 +268,7 @@ int main(void)
         FILE_TEST(every_writing_function_is_durable_in_autocommit),
         FILE_TEST(an_append_that_has_returned_survives_kill_9),
         FILE_TEST(an_append_is_gone_after_rollback),
+        FILE_TEST(an_environment_rolls_back_with_its_transaction),
         FILE_TEST(an_append_in_a_transaction_is_there_for_others_only_after_commit),
         FILE_TEST(rollback_to_a_savepoint_takes_back_what_came_after_it),
         FILE_TEST(a_schema_created_in_a_rolled_back_transaction_is_created_again),

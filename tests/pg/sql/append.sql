@@ -51,6 +51,15 @@ SELECT string_agg(step_idx::text, ' ' ORDER BY id) FROM alineo_replay('n', 'step
 SELECT alineo_append('n', 'steps2', 'exec.started', '{"seq":3}', -1, 0, 'err', 5) IS NOT NULL AS ok;
 SELECT step_idx, branch, event, payload, error, ts FROM alineo_replay('n', 'steps2');
 
+-- A payload is stored as the jsonb that the server makes of the same text.
+SELECT count(alineo_append('n', 'same', doc, doc, ts => 1)) FROM unnest(ARRAY[
+  'null', ' true', '"a\u0062\n\/\"\\\ud83d\ude00é"', '-0', '1e2', '-12.50e-1', '0', '-1', '9999', '10000', '99999999', '100000000',
+  '999999999999999999', '-999999999999999999', '9223372036854775807', '-9223372036854775809', '0.0', '12345678901234567890.10',
+  '[]', '{}', '[[], {}, [[]]]', '{"b":1,"a":{"b":[1,"x",null,false]},"b":2,"aa":"","\u0061":3}',
+  E'[1,\n\t{"k" : ["\\t", "\\u00e9", "long ' || repeat('x', 300) || '"]} , "" ]']) doc;
+SELECT count(*) AS docs, count(*) FILTER (WHERE jsonb_send(payload) = jsonb_send(event::jsonb) AND payload = event::jsonb) AS same
+  FROM alineo_events WHERE sandbox_id = 'same';
+
 -- Legacy names are stored under the current one.
 SELECT alineo_append('n', 'legacy', e, ts => 1) FROM unnest(ARRAY['sandbox_created', 'snapshot', 'checkpoint', 'run_started', 'mine', 'my_own']) e;
 SELECT event FROM alineo_events WHERE sandbox_id = 'legacy' ORDER BY id;
@@ -65,6 +74,34 @@ SELECT event, CASE WHEN event <> 'a' THEN ts END AS ts FROM alineo_replay('n', '
 -- Each append of one statement sees those before it.
 SELECT alineo_append('n', 'many', 'e' || i, ts => CASE i WHEN 2 THEN 99999999999999 END) IS NOT NULL AS ok FROM generate_series(1, 4) i;
 SELECT event, ts = 99999999999999 AS late FROM alineo_replay('n', 'many') ORDER BY id;
+
+-- So it is whatever index the table has, and where rows are in its children.
+DROP INDEX alineo_events_name_sandbox_ts;
+SELECT alineo_append('n', 'clock', 'no index') IS NOT NULL AS ok;
+CREATE INDEX alineo_events_name_sandbox_ts ON alineo_events (name, sandbox_id, id, ts);
+SELECT alineo_append('n', 'clock', 'another index') IS NOT NULL AS ok;
+DROP INDEX alineo_events_name_sandbox_ts;
+CREATE INDEX alineo_events_name_sandbox_ts ON alineo_events (name, sandbox_id, ts, id) WHERE ts < 0;
+SELECT alineo_append('n', 'clock', 'partial index') IS NOT NULL AS ok;
+DROP INDEX alineo_events_name_sandbox_ts;
+CREATE INDEX alineo_events_name_sandbox_ts ON alineo_events (name, sandbox_id, ts DESC);
+SELECT alineo_append('n', 'clock', 'descending index') IS NOT NULL AS ok;
+CREATE TABLE child () INHERITS (alineo_events);
+INSERT INTO child (name, sandbox_id, event, step_idx, ts) VALUES ('n', 'clock', 'child', -1, 99999999999998), ('n', 'parent', 'child', -1, 99999999999999);
+SELECT alineo_append('n', 'parent', 'with a child') IS NOT NULL AS ok;
+DROP INDEX alineo_events_name_sandbox_ts;
+SELECT alineo_init();
+SELECT sandbox_id, event, ts FROM alineo_events WHERE sandbox_id IN ('clock', 'parent') AND event LIKE '%i%' ORDER BY id;
+DROP TABLE child;
+-- Rows that were deleted or rolled back do not count.
+BEGIN;
+SELECT alineo_append('n', 'gone', 'a', ts => 99999999999999) IS NOT NULL AS ok;
+ROLLBACK;
+SELECT alineo_append('n', 'gone', 'b') IS NOT NULL AS ok;
+SELECT alineo_append('n', 'gone', 'c', ts => 99999999999999) IS NOT NULL AS ok;
+DELETE FROM alineo_events WHERE sandbox_id = 'gone' AND event = 'c';
+SELECT alineo_append('n', 'gone', 'd') IS NOT NULL AS ok;
+SELECT event, ts < 99999999999999 AS now FROM alineo_replay('n', 'gone');
 
 -- Named arguments, parameters, transactions.
 SELECT alineo_append('ci', 'sb-1', 'exec.started', error => 'x') IS NOT NULL AS ok;

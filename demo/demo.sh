@@ -46,10 +46,11 @@ SQL
 title "One of them, event by event: alineo_replay('$name', '$second')"
 sql <<SQL
 .mode column
-.width -6 -4 28 54
+.width -4 -4 26 18 46
 SELECT ts - first_value(ts) OVER (ORDER BY ts, id) AS 'ms', step_idx AS exec, event,
+       coalesce(payload ->> 'type', '') AS type,
        $(short "coalesce(payload ->> 'cmd', payload ->> 'text', 'exit ' || (payload ->> 'exitCode'),
-                         payload ->> 'snapshotId', payload ->> 'type', '')" 52) AS what
+                         payload ->> 'snapshotId', '')" 44) AS what
 FROM alineo_replay('$name', '$second') ORDER BY ts, id;
 SQL
 

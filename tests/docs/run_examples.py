@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the fenced examples of README.md and compares what they print.
+"""Runs the fenced examples of the documents and compares what they print.
 
 Usage: ALINEO_SO=/path/to/alineo.so run_examples.py [--node FOLDER] [--skip LANGUAGE]... [FILE.md]...
 
@@ -54,7 +54,7 @@ import tempfile
 import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = ["README.md", "docs/reference.md"]
+DOCUMENTS = ["README.md", "docs/reference.md", "docs/differences.md", "docs/troubleshooting.md"]
 SOURCE = ["Makefile", "LICENSE", "alineo_ledger.control", "shared", "sqlite_ext", "pg_ext", "sql", "tests/data"]
 LANGUAGES = ("sql", "sh", "python", "js")
 ENGINES = {"": ("sqlite",), "postgres": ("postgres",), "both": ("sqlite", "postgres")}

@@ -181,6 +181,7 @@ check-pg-running:
 	@scripts/run-tests $(PG_SHELL_TESTS)
 	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
 	@$(MAKE) --no-print-directory check-conformance
+	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/conformance/compare_engines.py
 	@$(MAKE) --no-print-directory check-docs
 
 # The C suites, and the conformance cases in a Python that has the sanitizers

@@ -42,6 +42,9 @@ static alineo_span container_text(alineo_jsonb_reader *reader, JsonbContainer *c
     alineo_jsonb_text(&text, container);
     alineo_require_memory(&text);
     MemoryContextSwitchTo(before);
+    alineo_scan scan;
+    alineo_scan_init(&scan, alineo_buffer_span(&text));
+    reader->too_deep |= !alineo_scan_document(&scan);
     return alineo_buffer_span(&text);
 }
 
@@ -89,6 +92,8 @@ static void set_field(alineo_jsonb_reader *reader, alineo_fields *fields, alineo
         JsonbContainer *container = (JsonbContainer *)(void *)(base + INTALIGN(offset));
         value->kind = JsonContainerIsObject(container) ? ALINEO_OBJECT : ALINEO_ARRAY;
         value->text = container_text(reader, container);
+        if (reader->too_deep)
+            fields->present &= ~(UINT32_C(1) << field);
     } else {
         value->kind = JBE_ISBOOL_TRUE(entry) ? ALINEO_TRUE : ALINEO_FALSE;
         value->text = JBE_ISBOOL_TRUE(entry) ? (alineo_span){"true", 4} : (alineo_span){"false", 5};
@@ -185,6 +190,7 @@ void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
                          alineo_fields *fields)
 {
     start_reading(reader);
+    reader->too_deep = false;
     alineo_fields_clear(fields);
     if (JsonContainerIsObject(payload)) {
         read_object(reader, payload, fields);

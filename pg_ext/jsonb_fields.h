@@ -30,6 +30,7 @@ typedef struct alineo_jsonb_reader {
     alineo_buffer json;         /* the same, as JSON text */
     MemoryContext values;       /* texts of numbers and containers */
     bool dirty;                 /* there are such */
+    bool too_deep;              /* the payload read last nests deeper than JSON of ours may */
     alineo_jsonb_number numbers[ALINEO_FIELD_COUNT];
 } alineo_jsonb_reader;
 
@@ -37,8 +38,9 @@ typedef struct alineo_jsonb_reader {
 void alineo_jsonb_reader_init(alineo_jsonb_reader *reader, const alineo_memory *memory,
                               MemoryContext context);
 
-/* Reads a payload. Texts point into it or into the reader; both must stay until
- * the fields have been used. */
+/* Reads a payload; a field that nests deeper than any append lets in is left
+ * out, and told of in reader->too_deep. Texts point into the payload or into the
+ * reader; both must stay until the fields have been used. */
 void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
                          alineo_fields *fields);
 

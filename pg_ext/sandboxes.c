@@ -127,6 +127,17 @@ static void begin(sandboxes *list, alineo_call *call, FunctionCallInfo fcinfo)
     list->row = AllocSetContextCreate(call->context, "alineo row", ALLOCSET_DEFAULT_SIZES);
 }
 
+/* The last started_at that is listed, where `before` bounds it or is NULL. */
+static int64 last_started(sandboxes *list, FunctionCallInfo fcinfo, int before)
+{
+    if (PG_ARGISNULL(before))
+        return PG_INT64_MAX;
+    if (PG_GETARG_INT64(before) > PG_INT64_MIN)
+        return PG_GETARG_INT64(before) - 1;
+    list->left = 0;
+    return PG_INT64_MIN;
+}
+
 /* Reads until the rows or the sessions end. Sessions are fetched few at first:
  * a page is what is mostly asked for. */
 static void run(sandboxes *list, alineo_statement statement, Datum *values, const char *nulls)
@@ -160,7 +171,7 @@ Datum alineo_sql_list_sandboxes(PG_FUNCTION_ARGS)
     if (max_rows.given)
         list.left = max_rows.value;
     Datum values[] = {PG_ARGISNULL(0) ? (Datum)0 : PG_GETARG_DATUM(0),
-                      PG_ARGISNULL(BEFORE) ? Int64GetDatum(PG_INT64_MAX) : PG_GETARG_DATUM(BEFORE)};
+                      Int64GetDatum(last_started(&list, fcinfo, BEFORE))};
     run(&list, ALINEO_LIST_SANDBOXES, values, PG_ARGISNULL(0) ? "n " : "  ");
     alineo_call_end(&call);
     return (Datum)0;

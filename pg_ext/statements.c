@@ -140,7 +140,7 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
                                  2, 0, {SESSION_TYPES}},
 
     [ALINEO_LIST_SANDBOXES] = {SANDBOXES " AND ($1 IS NULL OR c.name" EQ "$1)"
-                               " AND c.ts OPERATOR(pg_catalog.<) $2 ORDER BY c.ts DESC, c.id DESC",
+                               " AND c.ts OPERATOR(pg_catalog.<=) $2 ORDER BY c.ts DESC, c.id DESC",
                                2, 0, {TEXTOID, INT8OID}},
 
     [ALINEO_GET_SANDBOX] = {SANDBOXES " AND c.name" EQ "$1 AND c.sandbox_id" EQ "$2"

@@ -34,6 +34,11 @@ static struct varlena *read_payload(alineo_pg_store *store, Datum datum)
         value = flat = detoast_attr(value);
     }
     alineo_jsonb_fields(&store->reader, &((Jsonb *)value)->root, &store->row.fields);
+    if (store->reader.too_deep)
+        alineo_require(&store->call->error,
+                       alineo_fail(&store->call->error, ALINEO_DAMAGED,
+                                   "payload of event %lld is nested deeper than 1000 levels",
+                                   (long long)store->row.id));
     return flat;
 }
 
@@ -166,7 +171,7 @@ static alineo_code store_next(void *context, alineo_row *row, bool *found, aline
     heap_deform_tuple(tuple, store->type, values, nulls);
     /* What is made of the row stays until the rows fetched with it go. */
     MemoryContext before = MemoryContextSwitchTo(store->kept);
-    row->id = integer(values[ALINEO_COLUMN_ID], nulls[ALINEO_COLUMN_ID]);
+    row->id = store->row.id = integer(values[ALINEO_COLUMN_ID], nulls[ALINEO_COLUMN_ID]);
     row->ts = integer(values[ALINEO_COLUMN_TS], nulls[ALINEO_COLUMN_TS]);
     row->step_idx =
         nulls[ALINEO_COLUMN_STEP_IDX] ? -1 : DatumGetInt32(values[ALINEO_COLUMN_STEP_IDX]);

@@ -76,7 +76,10 @@ static alineo_code list_start(table_cursor *base)
     cursor->run_id = run_id;
     cursor->left = max_rows.given ? max_rows.value : INT64_MAX;
     call_bind(&base->call, statement_of(cursor), 1, name);
-    bind_bound(statement_of(cursor), 2, before.given ? before.value : INT64_MAX);
+    if (before.given)
+        (void)sqlite3_bind_int64(statement_of(cursor), 2, before.value);
+    else
+        bind_bound(statement_of(cursor), 2, INT64_MAX);
     return ALINEO_OK;
 }
 

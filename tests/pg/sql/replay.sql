@@ -84,5 +84,13 @@ SET work_mem = '64kB';
 SELECT sum(length(stdout)) FROM alineo_execs('n', 'big');
 SELECT count(*), sum(length(payload::text)) > 3000000 AS all FROM alineo_replay('n', 'big');
 RESET work_mem;
+-- A payload that no append lets in, nested too deep, is an error and not a value
+-- that is left out.
+INSERT INTO alineo_events (id, sandbox_id, name, step_idx, event, payload, ts)
+VALUES (1000001, 'deep', 'n', -1, 'sandbox.created',
+        ('{"resources":' || repeat('[', 1001) || repeat(']', 1001) || '}')::jsonb, 1),
+       (1000002, 'deep', 'n', -1, 'sandbox.checkpoint_created', '{"snapshotId":"x"}', 2);
+SELECT alineo_resume('deep');
+SELECT run_id FROM alineo_get_sandbox('n', 'deep');
 DROP TABLE alineo_events, alineo_environments;
 DROP EXTENSION alineo_ledger;

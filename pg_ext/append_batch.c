@@ -35,9 +35,6 @@ typedef struct append_batch {
     uint64 waiting; /* rows in the tuplestore, */
     size_t bytes;   /* and about how large they are */
     int64 appended;
-    alineo_map sessions;  /* index into latest plus 1 */
-    alineo_buffer latest; /* of int64: the latest ts of each session */
-    alineo_buffer key;
     alineo_buffer scratch;
     MemoryContext row; /* what one row needs */
 } append_batch;
@@ -74,9 +71,6 @@ static void start(append_batch *batch, alineo_call *call)
     batch->call = call;
     batch->type = row_type();
     start_rows(batch);
-    alineo_map_init(&batch->sessions, &call->memory);
-    alineo_buffer_init(&batch->latest, &call->memory);
-    alineo_buffer_init(&batch->key, &call->memory);
     alineo_buffer_init(&batch->scratch, &call->memory);
     batch->row = AllocSetContextCreate(call->context, "alineo row", ALLOCSET_DEFAULT_SIZES);
     batch->relation.md.name = pstrdup(ALINEO_ENTRIES_NAME);
@@ -102,44 +96,15 @@ static void flush(append_batch *batch)
     batch->bytes = 0;
 }
 
-/* Where the latest ts of an entry's session is noted; made where this is the
- * first of its session, with what the table knows if that is asked for. */
-static int64 *latest_of(append_batch *batch, const alineo_entry *entry)
+static alineo_code ask_latest(void *context, const alineo_entry *entry, int64_t *latest,
+                              alineo_error *error)
 {
-    int64 latest = PG_INT64_MIN;
+    append_batch *batch = context;
+    Datum values[] = {alineo_text_datum(entry->name), alineo_text_datum(entry->sandbox_id)};
 
-    batch->key.len = 0;
-    alineo_buffer_put(&batch->key, entry->name.at, entry->name.len);
-    alineo_buffer_byte(&batch->key, '\0'); /* neither can hold one */
-    alineo_buffer_put(&batch->key, entry->sandbox_id.at, entry->sandbox_id.len);
-    size_t *place = alineo_map_at(&batch->sessions, alineo_buffer_span(&batch->key));
-    alineo_require_memory(&batch->key);
-    if (place == NULL)
-        alineo_require(&batch->call->error, alineo_fail_memory(&batch->call->error));
-    if (*place == 0) {
-        Datum values[] = {alineo_text_datum(entry->name), alineo_text_datum(entry->sandbox_id)};
-        (void)alineo_ledger_ask(batch->call->ledger, ALINEO_LATEST_TS, values, NULL, false,
-                                &latest);
-        alineo_buffer_put(&batch->latest, (const char *)&latest, sizeof latest);
-        alineo_require_memory(&batch->latest);
-        *place = batch->latest.len / sizeof latest;
-    }
-    return (int64 *)(void *)batch->latest.at + (*place - 1);
-}
-
-/* The ts to store. An entry without one comes no earlier than those before it
- * in its session, be they in the table or in this batch. */
-static int64 ts_of(append_batch *batch, const alineo_entry *entry)
-{
-    int64 *latest;
-
-    if (entry->ts.given && batch->latest.len == 0)
-        return entry->ts.value;
-    latest = latest_of(batch, entry);
-    int64 ts = entry->ts.given ? entry->ts.value : alineo_entry_ts(alineo_now(), *latest);
-    if (ts > *latest)
-        *latest = ts;
-    return ts;
+    (void)error; /* what fails there does not return */
+    (void)alineo_ledger_ask(batch->call->ledger, ALINEO_LATEST_TS, values, NULL, false, latest);
+    return ALINEO_OK;
 }
 
 static void add(append_batch *batch, const alineo_entry *entry)
@@ -162,10 +127,7 @@ static void add(append_batch *batch, const alineo_entry *entry)
     if (!nulls[PAYLOAD])
         values[PAYLOAD] =
             JsonbPGetDatum(alineo_payload_jsonb(&batch->scratch, entry->payload, entry->special));
-    /* The first entry without a ts makes the rows before it count. */
-    if (!entry->ts.given && batch->latest.len == 0)
-        flush(batch);
-    values[TS] = Int64GetDatum(ts_of(batch, entry));
+    values[TS] = Int64GetDatum(entry->ts.value);
     tuplestore_putvalues(batch->rows, batch->type, values, nulls);
     batch->waiting++;
     batch->bytes += entry->payload.len + entry->error.len + 256;
@@ -189,6 +151,9 @@ static Datum append_batch_of(alineo_call *call, alineo_span entries)
         CHECK_FOR_INTERRUPTS();
         if (reader.count == 1)
             alineo_schema_need(call, ALINEO_EVENTS_TABLE);
+        alineo_require(&call->error,
+                       alineo_batch_ts(&reader, &entry, entry.ts.given ? 0 : alineo_now(),
+                                       ask_latest, &batch, &call->error));
         add(&batch, &entry);
         if (reader.count % ROWS_BETWEEN_RESETS == 0)
             MemoryContextReset(batch.row);

@@ -35,6 +35,11 @@ static const struct {
     {"error", SLOT_ERROR},
 };
 
+typedef struct session_ts {
+    int64_t latest; /* in this batch, and in the table where */
+    bool asked;     /* that was asked for it */
+} session_ts;
+
 static const char *const text_names[] = {
     [SLOT_NAME] = "name",
     [SLOT_SANDBOX_ID] = "sandboxId",
@@ -79,9 +84,11 @@ static bool is_last_session(const alineo_batch *batch, const alineo_entry *entry
            memcmp(last->at + entry->name.len + 1, entry->sandbox_id.at, entry->sandbox_id.len) == 0;
 }
 
-int64_t *alineo_batch_latest(alineo_batch *batch, const alineo_entry *entry)
+/* What is known of an entry's session, made where this is its first; NULL where
+ * memory ran out. */
+static session_ts *session_of(alineo_batch *batch, const alineo_entry *entry)
 {
-    const int64_t none = INT64_MIN;
+    const session_ts fresh = {INT64_MIN, false};
 
     if (!is_last_session(batch, entry)) {
         batch->session.len = 0;
@@ -94,14 +101,35 @@ int64_t *alineo_batch_latest(alineo_batch *batch, const alineo_entry *entry)
         if (place == NULL)
             return NULL;
         if (*place == 0) {
-            alineo_buffer_put(&batch->latest, (const char *)&none, sizeof none);
+            alineo_buffer_put(&batch->latest, (const char *)&fresh, sizeof fresh);
             if (batch->latest.failed)
                 return NULL;
-            *place = batch->latest.len / sizeof none;
+            *place = batch->latest.len / sizeof fresh;
         }
         batch->last = *place - 1;
     }
-    return (int64_t *)(void *)batch->latest.at + batch->last;
+    return (session_ts *)(void *)batch->latest.at + batch->last;
+}
+
+alineo_code alineo_batch_ts(alineo_batch *batch, alineo_entry *entry, int64_t now,
+                            alineo_ask_latest ask, void *context, alineo_error *error)
+{
+    session_ts *session = session_of(batch, entry);
+
+    if (session == NULL)
+        return alineo_fail_memory(error);
+    if (!entry->ts.given) {
+        int64_t stored = INT64_MIN;
+        alineo_code code = session->asked ? ALINEO_OK : ask(context, entry, &stored, error);
+        if (code != ALINEO_OK)
+            return code;
+        session->asked = true;
+        session->latest = stored > session->latest ? stored : session->latest;
+        entry->ts = (alineo_integer){true, true, alineo_entry_ts(now, session->latest)};
+    }
+    if (entry->ts.value > session->latest)
+        session->latest = entry->ts.value;
+    return ALINEO_OK;
 }
 
 static slot slot_of(alineo_span text, bool escaped)

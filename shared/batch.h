@@ -13,7 +13,7 @@ typedef struct alineo_batch {
     alineo_entry_reader reader;
     alineo_buffer texts[4]; /* decoded name, sandboxId, event and error */
     alineo_map sessions;    /* index into latest plus 1, by name and sandbox_id */
-    alineo_buffer latest;   /* of int64_t: a ts for each of them */
+    alineo_buffer latest;   /* of session_ts (batch.c), for each of them */
     alineo_buffer session;  /* the key of the session asked for last */
     size_t last;            /* and its index */
     long long count;        /* entries read so far */
@@ -29,10 +29,16 @@ void alineo_batch_free(alineo_batch *batch);
  * The entry lives until the next call. */
 bool alineo_batch_next(alineo_batch *batch, alineo_entry *entry, alineo_error *error);
 
-/* Where the latest ts that this batch gave an entry's session is kept, for the
- * caller to read and to raise; INT64_MIN for a session it has not seen. The
- * table may not show rows of this batch yet when an entry without a ts comes.
- * Valid until the next call; NULL where memory ran out. */
-int64_t *alineo_batch_latest(alineo_batch *batch, const alineo_entry *entry);
+/* Asks the engine for the latest ts that the table has of an entry's session;
+ * *latest stays where it has none. May not return. */
+typedef alineo_code (*alineo_ask_latest)(void *context, const alineo_entry *entry, int64_t *latest,
+                                         alineo_error *error);
+
+/* Gives an entry without a ts one: `now`, but not below the latest of its
+ * session, be that in the table or earlier in this batch, whose rows the table
+ * may not show yet. Every entry passes here, in order; the table is asked once
+ * for a session, and only if an entry of it has no ts. */
+alineo_code alineo_batch_ts(alineo_batch *batch, alineo_entry *entry, int64_t now,
+                            alineo_ask_latest ask, void *context, alineo_error *error);
 
 #endif

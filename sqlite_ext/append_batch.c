@@ -110,25 +110,11 @@ static alineo_code ask(call *c, statement_id id, const alineo_entry *session, in
     return code;
 }
 
-/* Gives an entry without a ts one: now, but not below its session's latest, be
- * that in the table or in this batch. */
-static alineo_code settle_ts(append_batch *a, alineo_entry *entry)
+static alineo_code ask_latest(void *context, const alineo_entry *entry, int64_t *latest,
+                              alineo_error *error)
 {
-    int64_t *latest = alineo_batch_latest(&a->batch, entry);
-    int64_t stored = 0;
-
-    if (latest == NULL)
-        return alineo_fail_memory(&a->call->error);
-    if (!entry->ts.given) {
-        alineo_code code = ask(a->call, SQL_LATEST_TS, entry, &stored);
-        if (code != ALINEO_OK)
-            return code;
-        stored = *latest > stored ? *latest : stored;
-        entry->ts = (alineo_integer){true, true, alineo_entry_ts(now_ms(), stored)};
-    }
-    if (entry->ts.value > *latest)
-        *latest = entry->ts.value;
-    return ALINEO_OK;
+    (void)error; /* it is the call's */
+    return ask(context, SQL_LATEST_TS, entry, latest);
 }
 
 static int entries_next(sqlite3_vtab_cursor *cursor)
@@ -140,7 +126,8 @@ static int entries_next(sqlite3_vtab_cursor *cursor)
     if (e->append->batch.count > 1)
         e->free_id = 0;
     if (!e->done)
-        (void)settle_ts(e->append, &e->entry);
+        (void)alineo_batch_ts(&e->append->batch, &e->entry, e->entry.ts.given ? 0 : now_ms(),
+                              ask_latest, c, &c->error);
     return c->error.code == ALINEO_OK ? SQLITE_OK : call_report_table(c, cursor->pVtab);
 }
 

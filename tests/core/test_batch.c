@@ -322,6 +322,51 @@ static void a_payload_is_kept_to_the_byte(void **state)
     }
 }
 
+/* A table that has one session, up to ts 100; counts how often it is asked. */
+static alineo_code ask_table(void *context, const alineo_entry *entry, int64_t *latest,
+                             alineo_error *error)
+{
+    (void)error;
+    ++*(int *)context;
+    if (entry->sandbox_id.at[0] == 't')
+        *latest = 100;
+    return ALINEO_OK;
+}
+
+static void an_entry_without_a_ts_comes_no_earlier_than_its_session(void **state)
+{
+    static const struct {
+        const char *session;
+        int64_t given; /* -1: none */
+        int64_t ts;
+        int asked; /* so far */
+    } cases[] = {
+        {"a", 70, 70, 0},  {"a", -1, 70, 1}, {"a", 90, 90, 1},   {"a", 20, 20, 1},
+        {"a", -1, 90, 1},  {"b", -1, 50, 2}, {"t", 60, 60, 2},   {"t", -1, 100, 3},
+        {"t", -1, 100, 3}, {"a", -1, 90, 3}, {"t", 120, 120, 3}, {"b", -1, 50, 3},
+        {"t", -1, 120, 3},
+    };
+    alineo_batch batch;
+    alineo_error error;
+    test_heap heap;
+    int asked = 0;
+
+    (void)state;
+    heap_init(&heap);
+    alineo_error_init(&error, "alineo_append_batch");
+    alineo_batch_init(&batch, &heap.memory, (alineo_span){"", 0});
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        alineo_entry entry = {.name = {"ci", 2}, .sandbox_id = {cases[i].session, 1}};
+        if (cases[i].given >= 0)
+            entry.ts = (alineo_integer){true, true, cases[i].given};
+        assert_int_equal(alineo_batch_ts(&batch, &entry, 50, ask_table, &asked, &error), ALINEO_OK);
+        assert_int_equal(entry.ts.value, cases[i].ts);
+        assert_int_equal(asked, cases[i].asked);
+    }
+    alineo_batch_free(&batch);
+    heap_check(&heap);
+}
+
 /* Reads one entry whose payload nests `levels` deep, in an array or alone. */
 static alineo_code read_nested(unsigned levels, bool array)
 {
@@ -401,6 +446,7 @@ int main(void)
         cmocka_unit_test(an_entry_must_be_an_object),
         cmocka_unit_test(an_error_names_the_entry_and_the_field),
         cmocka_unit_test(a_payload_is_kept_to_the_byte),
+        cmocka_unit_test(an_entry_without_a_ts_comes_no_earlier_than_its_session),
         cmocka_unit_test(a_payload_may_nest_as_deep_in_a_batch_as_alone),
         cmocka_unit_test(special_tells_of_this_payload_alone),
     };

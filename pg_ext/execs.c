@@ -1,5 +1,5 @@
 /*
- * cache.c - alineo_replay_cache and alineo_execs: what the fold makes of the
+ * execs.c - alineo_replay_cache and alineo_execs: what the fold makes of the
  * events, a row for each exec. docs/reference.md.
  */
 #include "rows.h"

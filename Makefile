@@ -54,11 +54,11 @@ SQLITE_DIR ?= $(PREFIX)/lib/$(shell $(CC) -print-multiarch 2>/dev/null)
 INSTALL    ?= install
 PYTHON     ?= /usr/bin/python3
 
+# Not where Node.js came from elsewhere: Debian's packages would clash with it.
+NODE_PACKAGES     := $(if $(shell which npm 2>/dev/null),,nodejs npm)
 BUILD_PACKAGES    := gcc libc6-dev libsqlite3-dev
 DEMO_PACKAGES     := $(BUILD_PACKAGES) sqlite3 python3
 CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ python3-psycopg2 python3-psycopg $(NODE_PACKAGES)
-# Not where Node.js came from elsewhere: Debian's packages would clash with it.
-NODE_PACKAGES     := $(if $(shell command -v npm),,nodejs npm)
 VALGRIND_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev valgrind
 
 # --- the core and alineo.so ---------------------------------------------------

@@ -359,8 +359,12 @@ def run_file(path, library, options):
     name = os.path.relpath(path, ROOT)
     blocks = read_blocks(path)
     has_server = bool(os.environ.get("PGHOST"))
+    no_packages = None
     if "js" not in options.skip and any(block.language == "js" for block in blocks):
-        install_packages(options.node)
+        try:
+            install_packages(options.node)
+        except (OSError, subprocess.CalledProcessError) as error:
+            no_packages = f"npm could not install what it needs ({error})"
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="alineo-docs-"))
         server = stack.enter_context(Server(blocks)) if has_server else None
@@ -372,6 +376,8 @@ def run_file(path, library, options):
                 reason = f"--skip {block.language}"
             elif engine == "postgres" and not has_server:
                 reason = reason or NO_SERVER
+            elif block.language == "js":
+                reason = reason or no_packages
             if reason:
                 print(f"not run  {where}: {reason}")
                 counts["not run"] += 1

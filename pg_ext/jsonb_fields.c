@@ -201,14 +201,25 @@ void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
     }
 }
 
+static bool unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload, alineo_span *inner)
+{
+    return JsonContainerIsScalar(payload) &&
+           alineo_fields_unwrap(&reader->texts, string_json(reader, payload), inner);
+}
+
+bool alineo_jsonb_wraps(alineo_jsonb_reader *reader, JsonbContainer *payload)
+{
+    alineo_span inner;
+
+    return unwrap(reader, payload, &inner);
+}
+
 Jsonb *alineo_jsonb_unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload)
 {
     alineo_span inner;
 
-    if (!JsonContainerIsScalar(payload) ||
-        !alineo_fields_unwrap(&reader->texts, string_json(reader, payload), &inner))
-        return NULL;
-    return alineo_payload_jsonb(&reader->json, inner, true);
+    return unwrap(reader, payload, &inner) ? alineo_payload_jsonb(&reader->json, inner, true)
+                                           : NULL;
 }
 
 bool alineo_jsonb_is_string(Datum payload)

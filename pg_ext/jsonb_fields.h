@@ -44,8 +44,12 @@ void alineo_jsonb_reader_init(alineo_jsonb_reader *reader, const alineo_memory *
 void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
                          alineo_fields *fields);
 
-/* Where the payload was encoded twice, the payload it holds, made in the
- * current context; NULL where it was not. */
+/* Whether the payload was encoded twice: a string that holds an object or an
+ * array. */
+bool alineo_jsonb_wraps(alineo_jsonb_reader *reader, JsonbContainer *payload);
+
+/* The payload that such a string holds, made in the current context; NULL where
+ * it was not encoded twice. */
 Jsonb *alineo_jsonb_unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload);
 
 /* The payload of a row, detoasted only as far as needed: whether it is a JSON

@@ -93,17 +93,12 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
 
     [ALINEO_DELETE_SANDBOX] = {"DELETE" FROM_EVENTS SESSION, 2, 0, {SESSION_TYPES}},
 
-    /* $1: the legacy names. */
-    [ALINEO_MIGRATION_ROWS] = {"SELECT " BIGINT("e.id") ", " TEXT("e.sandbox_id") ", "
-                               TEXT("e.event") ", " PAYLOAD("e") FROM_EVENTS
-                               "e.event OPERATOR(pg_catalog.=) ANY ($1)"
-                               " OR pg_catalog.jsonb_typeof(" PAYLOAD("e") ")" EQ "'string'",
-                               1, 0, {TEXTARRAYOID}},
-
-    [ALINEO_MIGRATE] = {"UPDATE " EVENTS " AS e SET event = m.event, payload ="
-                        " CASE WHEN m.unwrapped THEN m.payload ELSE e.payload END"
-                        " FROM " ALINEO_MIGRATION_NAME " AS m"
-                        " WHERE e.id" EQ "m.id AND e.sandbox_id" EQ "m.sandbox_id",
+    /* See migration.c. A payload that stays is not made anew. */
+    [ALINEO_MIGRATE] = {"UPDATE " EVENTS " AS e SET"
+                        " event = %1$s.alineo_current_event(" TEXT("e.event") "),"
+                        " payload = CASE WHEN pg_catalog.jsonb_typeof(" PAYLOAD("e") ")" EQ "'string'"
+                        " THEN %1$s.alineo_current_payload(" PAYLOAD("e") ") ELSE e.payload END"
+                        " WHERE %1$s.alineo_outdated(" TEXT("e.event") ", " PAYLOAD("e") ")",
                         0, 0, {0}},
 
     [ALINEO_SELECT_SANDBOX] = {SELECT FROM_EVENTS "e.sandbox_id" EQ "$2"

@@ -12,7 +12,6 @@ typedef enum alineo_statement {
     ALINEO_APPEND_ROWS,
     ALINEO_LATEST_TS,
     ALINEO_DELETE_SANDBOX,
-    ALINEO_MIGRATION_ROWS,
     ALINEO_MIGRATE,
     ALINEO_SELECT_SANDBOX, /* these six in the order of alineo_query */
     ALINEO_SELECT_CREATED,
@@ -58,9 +57,8 @@ enum {
     ALINEO_COLUMNS
 };
 
-/* The rows that ALINEO_APPEND_ROWS and ALINEO_MIGRATE read: a tuplestore that
- * the caller registers with SPI under these names. */
-#define ALINEO_ENTRIES_NAME   "alineo_entries"
-#define ALINEO_MIGRATION_NAME "alineo_migration"
+/* The rows that ALINEO_APPEND_ROWS reads: a tuplestore that the caller registers
+ * with SPI under this name. */
+#define ALINEO_ENTRIES_NAME "alineo_entries"
 
 #endif

@@ -201,6 +201,27 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION alineo_init()
 IS 'makes the tables and indexes, brings what version 0.2 wrote up to date and returns how many rows that changed';
 
+CREATE FUNCTION alineo_outdated(event text, payload jsonb)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'alineo_sql_outdated'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION alineo_outdated(text, jsonb)
+IS 'whether a stored event has a name of version 0.2, or a payload encoded twice; part of alineo_init()';
+
+CREATE FUNCTION alineo_current_event(event text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'alineo_sql_current_event'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION alineo_current_event(text)
+IS 'the current name of an event; part of alineo_init()';
+
+CREATE FUNCTION alineo_current_payload(payload jsonb)
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'alineo_sql_current_payload'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION alineo_current_payload(jsonb)
+IS 'the payload that one encoded twice holds, any other as it is; part of alineo_init()';
+
 CREATE FUNCTION alineo_version()
 RETURNS text
 AS 'MODULE_PATHNAME', 'alineo_sql_version'

@@ -12,6 +12,7 @@
 
 #include "access/relation.h"
 #include "storage/lockdefs.h"
+#include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -75,12 +76,24 @@ static double rows_of(Oid table)
     return Max(rows, 0);
 }
 
+/* Who may not write may still hear that there is nothing to do. */
+static bool nothing_to_do(alineo_ledger *ledger, Oid table)
+{
+    int64 id;
+
+    return pg_class_aclcheck(table, GetUserId(), ACL_UPDATE) != ACLCHECK_OK &&
+           !alineo_ledger_ask(ledger, ALINEO_FIND_OUTDATED, NULL, NULL, false, &id);
+}
+
 uint64 alineo_migrate(alineo_call *call)
 {
+    Oid table = alineo_ledger_relation(call->ledger, ALINEO_EVENTS_TABLE);
     uint64 rewritten = 0;
 
+    if (nothing_to_do(call->ledger, table))
+        return 0;
     memset(&progress, 0, sizeof progress);
-    progress.rows = rows_of(alineo_ledger_relation(call->ledger, ALINEO_EVENTS_TABLE));
+    progress.rows = rows_of(table);
     progress.next = progress.rows < LARGE_TABLE ? PG_UINT64_MAX : (uint64)(progress.rows / 10);
     progress.last_notice = GetCurrentTimestamp();
     progress.running = true;

@@ -4,7 +4,9 @@
  *
  * The query walks the sessions, newest first. What a payload decides (run_id)
  * is filtered here, with what the core reads of it; only for a row that stays
- * are its execs counted, and the walk ends with the last row wanted.
+ * are its execs counted, and the walk ends with the last row wanted. A name that
+ * only few sessions have would mean a long walk past all others: these are found
+ * by their name, and sorted.
  */
 #include "rows.h"
 #include "schema.h"
@@ -48,9 +50,8 @@ static const struct {
 typedef struct sandboxes {
     alineo_call *call;
     alineo_rows rows;
-    alineo_status status;
-    alineo_span run_id;
-    int64 left; /* rows still wanted */
+    alineo_span run_id; /* what is listed, `at` NULL for any */
+    int64 left;         /* rows still wanted */
     alineo_jsonb_reader reader;
     alineo_buffer text;
     MemoryContext row;
@@ -84,8 +85,6 @@ static void put(sandboxes *list, TupleTableSlot *slot)
     bool nulls[COLUMNS] = {[COMPLETED_AT] = !completed};
     int64 execs = 0;
 
-    if (list->status != ALINEO_ANY && list->status != status)
-        return;
     values[NAME] = slot->tts_values[GIVEN_NAME];
     values[SANDBOX_ID] = slot->tts_values[GIVEN_ID];
     values[STARTED_AT] = slot->tts_values[GIVEN_STARTED];
@@ -119,7 +118,6 @@ static void begin(sandboxes *list, alineo_call *call, FunctionCallInfo fcinfo)
 {
     memset(list, 0, sizeof *list);
     list->call = call;
-    list->status = ALINEO_ANY;
     list->left = PG_INT64_MAX;
     alineo_rows_begin(&list->rows, fcinfo);
     alineo_jsonb_reader_init(&list->reader, &call->memory, call->context);
@@ -154,25 +152,44 @@ static void run(sandboxes *list, alineo_statement statement, Datum *values, cons
     alineo_cursor_close(&cursor);
 }
 
+/* Whether the name is of few sessions only; false too where that would be as
+ * long a search as the list itself. */
+static bool is_of_few(sandboxes *list, Datum name)
+{
+    alineo_ledger *ledger = list->call->ledger;
+    Datum values[] = {name, Int64GetDatum(ALINEO_FEW_SESSIONS)};
+    int64 found = 0;
+
+    return OidIsValid(alineo_ledger_relation(ledger, ALINEO_SESSION_INDEX)) &&
+           alineo_ledger_ask(ledger, ALINEO_FEW_OF_NAME, values, NULL, true, &found) &&
+           found < ALINEO_FEW_SESSIONS;
+}
+
 Datum alineo_sql_list_sandboxes(PG_FUNCTION_ARGS)
 {
-    enum { BEFORE = 3, MAX_ROWS = 4 };
+    enum { NAME_GIVEN, STATUS_GIVEN, RUN_ID_GIVEN, BEFORE, MAX_ROWS };
     alineo_call call;
     sandboxes list;
+    alineo_status status = ALINEO_ANY;
     alineo_integer max_rows = alineo_arg_integer(fcinfo, MAX_ROWS);
+    char nulls[] = "   ";
 
     alineo_call_begin(&call, fcinfo, "alineo_list_sandboxes");
     begin(&list, &call, fcinfo);
-    alineo_require(&call.error,
-                   alineo_check_status(&call.error, alineo_arg_text(fcinfo, 1), &list.status));
+    alineo_require(&call.error, alineo_check_status(
+                                    &call.error, alineo_arg_text(fcinfo, STATUS_GIVEN), &status));
     alineo_require(&call.error,
                    alineo_check_integer(&call.error, "max_rows", max_rows, 0, PG_INT64_MAX));
-    list.run_id = alineo_arg_text(fcinfo, 2);
+    list.run_id = alineo_arg_text(fcinfo, RUN_ID_GIVEN);
     if (max_rows.given)
         list.left = max_rows.value;
-    Datum values[] = {PG_ARGISNULL(0) ? (Datum)0 : PG_GETARG_DATUM(0),
-                      Int64GetDatum(last_started(&list, fcinfo, BEFORE))};
-    run(&list, ALINEO_LIST_SANDBOXES, values, PG_ARGISNULL(0) ? "n " : "  ");
+    Datum values[] = {PG_ARGISNULL(NAME_GIVEN) ? (Datum)0 : PG_GETARG_DATUM(NAME_GIVEN),
+                      Int64GetDatum(last_started(&list, fcinfo, BEFORE)),
+                      BoolGetDatum(status == ALINEO_COMPLETED)};
+    nulls[0] = PG_ARGISNULL(NAME_GIVEN) ? 'n' : ' ';
+    nulls[2] = status == ALINEO_ANY ? 'n' : ' ';
+    bool few = !PG_ARGISNULL(NAME_GIVEN) && is_of_few(&list, values[0]);
+    run(&list, few ? ALINEO_LIST_OF_NAME : ALINEO_LIST_SANDBOXES, values, nulls);
     alineo_call_end(&call);
     return (Datum)0;
 }

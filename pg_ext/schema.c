@@ -40,11 +40,11 @@ static const part parts[] = {
      "CREATE INDEX " ALINEO_SESSION_INDEX " ON %1$s.alineo_events (name, sandbox_id, ts, id)"},
 
     {"alineo_events_milestones", ALINEO_EVENTS_TABLE,
-     "CREATE INDEX alineo_events_milestones ON %1$s.alineo_events (sandbox_id, name, event, id)"
+     "CREATE INDEX alineo_events_milestones ON %1$s.alineo_events (sandbox_id, event, name, id, ts)"
      " WHERE event OPERATOR(pg_catalog.<>) ALL (ARRAY[" ALINEO_SQL_OUTPUT "])"},
 
     {"alineo_events_created", ALINEO_EVENTS_TABLE,
-     "CREATE INDEX alineo_events_created ON %1$s.alineo_events (ts, id)"
+     "CREATE INDEX alineo_events_created ON %1$s.alineo_events (ts, id, name, sandbox_id)"
      " WHERE event OPERATOR(pg_catalog.=) ANY (ARRAY[" ALINEO_SQL_CREATED "])"},
 
     {ALINEO_ENVIRONMENTS_TABLE, NULL,

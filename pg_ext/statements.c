@@ -47,25 +47,62 @@
 #define LATEST(condition)                                                                          \
     "SELECT " BIGINT("e.ts") FROM_EVENTS SESSION condition " ORDER BY e.ts DESC LIMIT 1"
 
-/* Events x of one kind in the session of a created event c. */
-#define OF_SESSION(list)                                                                           \
-    " FROM " EVENTS " AS x WHERE x.sandbox_id" EQ "c.sandbox_id AND x.name" EQ "c.name"            \
-    " AND x.event" IN(list) " AND " MILESTONE("x")
+#define OUTDATED "%1$s.alineo_outdated(" TEXT("e.event") ", " PAYLOAD("e") ")"
 
-/* Sessions, each once: by its earliest created event c. The scalar subqueries
- * keep the walk over c in its index's order, so that it can stop early. */
+#define EXECS(name)                                                                                \
+    "SELECT pg_catalog.count(*)" FROM_EVENTS SESSION " AND e.event" EQ name " AND " MILESTONE("e")
+
+/* Checkpoints of a session, read in the order of their ids and never sorted. */
+#define CHECKPOINTS(name) SELECT FROM_EVENTS SESSION " AND e.event" EQ name " AND " MILESTONE("e")
+
+/* Events x of one name in the session of c. One name at a time, as the planner
+ * would rather read all milestones of the session than look for two. */
+#define OF_SESSION(c, event)                                                                       \
+    " FROM " EVENTS " AS x WHERE x.sandbox_id" EQ c ".sandbox_id AND x.name" EQ c ".name"          \
+    " AND x.event" EQ event " AND " MILESTONE("x")
+#define CREATED_OF_C(event) "SELECT x.id, x.ts, x.payload" OF_SESSION("c", event)
+#define CREATED_OF_O(event) "SELECT x.id, x.ts" OF_SESSION("o", event)
+#define EARLIEST(created, column)                                                                  \
+    "(SELECT y." column " FROM (" ALINEO_SQL_EACH_CREATED(created) ") AS y"                        \
+    " ORDER BY y.ts, y.id LIMIT 1)"
+#define CLOSED(event) "(SELECT pg_catalog.max(x.ts)" OF_SESSION("c", event) ")"
+#define COMPLETED_AT  "GREATEST(" CLOSED("'sandbox.closed'") ", " CLOSED("'sandbox_closed'") ")"
+
+/* Sessions, each once: by its earliest created event c. Scalar subqueries and
+ * not EXISTS, of which the planner would make a join; conditions within a CASE,
+ * of which it expects that half the rows pass. Both keep the walk over c in its
+ * index's order, so that it can stop early. */
 #define SANDBOXES                                                                                  \
-    "SELECT " TEXT("c.name") ", " TEXT("c.sandbox_id") ", " BIGINT("c.ts") ","                     \
-    " (SELECT " BIGINT("pg_catalog.max(x.ts)") OF_SESSION(ALINEO_SQL_CLOSED) "),"                  \
-    " (SELECT " PAYLOAD("x") OF_SESSION(ALINEO_SQL_CREATED) " ORDER BY x.id LIMIT 1)"              \
-    " FROM " EVENTS " AS c WHERE c.event" IN(ALINEO_SQL_CREATED) " AND c.id" EQ                    \
-    "(SELECT x.id" OF_SESSION(ALINEO_SQL_CREATED) " ORDER BY x.ts, x.id LIMIT 1)"
+    "SELECT " TEXT("c.name") ", " TEXT("c.sandbox_id") ", " BIGINT("c.ts") ", "                    \
+    BIGINT(COMPLETED_AT) ", (SELECT " PAYLOAD("y") " FROM ("                                       \
+    ALINEO_SQL_EACH_CREATED(CREATED_OF_C) ") AS y ORDER BY y.id LIMIT 1) FROM "
+#define IS_EARLIEST                                                                                \
+    "c.event" IN(ALINEO_SQL_CREATED) " AND CASE WHEN c.id" EQ EARLIEST(CREATED_OF_C, "id")         \
+    " THEN true END"
+
+/* $3: whether only completed or only running sessions are listed. */
+#define LISTED                                                                                     \
+    " AND c.ts OPERATOR(pg_catalog.<=) $2"                                                         \
+    " AND CASE WHEN $3 IS NULL THEN true ELSE $3" EQ "(" COMPLETED_AT " IS NOT NULL) END"          \
+    " ORDER BY c.ts DESC, c.id DESC"
+
+/* The sessions with the name $1, each found from the one before; by the index
+ * over sessions, that is, and in its order. */
+#define NEXT_OF_NAME(condition)                                                                    \
+    "(SELECT e.sandbox_id" FROM_EVENTS "e.name" EQ "$1" condition                                  \
+    " ORDER BY e.name, e.sandbox_id LIMIT 1)"
+#define OF_NAME                                                                                    \
+    "WITH RECURSIVE o(name, sandbox_id) AS ("                                                      \
+    "SELECT CAST($1 AS pg_catalog.text), " NEXT_OF_NAME("") " UNION ALL"                           \
+    " SELECT o.name, " NEXT_OF_NAME(" AND e.sandbox_id OPERATOR(pg_catalog.>) o.sandbox_id")       \
+    " FROM o WHERE o.sandbox_id IS NOT NULL)"
 
 #define ENVIRONMENT                                                                                \
     "SELECT " TEXT("v.name") ", " TEXT("v.snapshot_id") ", " TEXT("v.image") ", "                  \
     BIGINT("v.built_at") " FROM " ENVIRONMENTS " AS v"
 
 #define SESSION_TYPES TEXTOID, TEXTOID
+#define LIST_TYPES    TEXTOID, INT8OID, BOOLOID
 #define APPEND_TYPES  TEXTOID, TEXTOID, TEXTOID, JSONBOID, INT4OID, INT4OID, TEXTOID, INT8OID
 
 /* Appends are planned once: a plan for each set of values would cost more than
@@ -98,8 +135,10 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
                         " event = %1$s.alineo_current_event(" TEXT("e.event") "),"
                         " payload = CASE WHEN pg_catalog.jsonb_typeof(" PAYLOAD("e") ")" EQ "'string'"
                         " THEN %1$s.alineo_current_payload(" PAYLOAD("e") ") ELSE e.payload END"
-                        " WHERE %1$s.alineo_outdated(" TEXT("e.event") ", " PAYLOAD("e") ")",
+                        " WHERE " OUTDATED,
                         0, 0, {0}},
+
+    [ALINEO_FIND_OUTDATED] = {"SELECT " BIGINT("e.id") FROM_EVENTS OUTDATED " LIMIT 1", 0, 0, {0}},
 
     [ALINEO_SELECT_SANDBOX] = {SELECT FROM_EVENTS "e.sandbox_id" EQ "$2"
                                " AND e.event" IN(ALINEO_SQL_CREATED) " AND " MILESTONE("e")
@@ -109,8 +148,7 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
     [ALINEO_SELECT_CREATED] = {SELECT FROM_EVENTS MILESTONES(ALINEO_SQL_CREATED) " ORDER BY e.id",
                                3, 0, {SESSION_TYPES, INT8OID}},
 
-    [ALINEO_SELECT_CHECKPOINTS] = {SELECT FROM_EVENTS MILESTONES(ALINEO_SQL_CHECKPOINTS)
-                                   " ORDER BY e.id DESC",
+    [ALINEO_SELECT_CHECKPOINTS] = {ALINEO_SQL_EACH_CHECKPOINT(CHECKPOINTS) " ORDER BY 1 DESC",
                                    3, 0, {SESSION_TYPES, INT8OID}},
 
     [ALINEO_SELECT_SETTINGS] = {SELECT FROM_EVENTS MILESTONES(ALINEO_SQL_SETTINGS) " ORDER BY e.id",
@@ -126,24 +164,32 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
 
     [ALINEO_REPLAY] = {SELECT FROM_EVENTS SESSION " ORDER BY e.ts, e.id", 2, 0, {SESSION_TYPES}},
 
-    [ALINEO_LAST_CHECKPOINT] = {SELECT FROM_EVENTS MILESTONES(ALINEO_SQL_CHECKPOINTS)
-                                " ORDER BY e.id DESC LIMIT 1",
+    [ALINEO_LAST_CHECKPOINT] = {ALINEO_SQL_EACH_CHECKPOINT(CHECKPOINTS) " ORDER BY 1 DESC LIMIT 1",
                                 2, 0, {SESSION_TYPES}},
 
-    [ALINEO_LIST_CHECKPOINTS] = {SELECT FROM_EVENTS MILESTONES(ALINEO_SQL_CHECKPOINTS)
-                                 " ORDER BY e.id",
+    [ALINEO_LIST_CHECKPOINTS] = {ALINEO_SQL_EACH_CHECKPOINT(CHECKPOINTS) " ORDER BY 1",
                                  2, 0, {SESSION_TYPES}},
 
-    [ALINEO_LIST_SANDBOXES] = {SANDBOXES " AND ($1 IS NULL OR c.name" EQ "$1)"
-                               " AND c.ts OPERATOR(pg_catalog.<=) $2 ORDER BY c.ts DESC, c.id DESC",
-                               2, 0, {TEXTOID, INT8OID}},
+    [ALINEO_LIST_SANDBOXES] = {SANDBOXES EVENTS " AS c WHERE " IS_EARLIEST
+                               " AND ($1 IS NULL OR c.name" EQ "$1)" LISTED,
+                               3, 0, {LIST_TYPES}},
 
-    [ALINEO_GET_SANDBOX] = {SANDBOXES " AND c.name" EQ "$1 AND c.sandbox_id" EQ "$2"
-                            " AND " MILESTONE("c"),
+    [ALINEO_FEW_OF_NAME] = {OF_NAME " SELECT pg_catalog.count(*) FROM"
+                            " (SELECT FROM o WHERE sandbox_id IS NOT NULL LIMIT $2) AS few",
+                            2, 0, {TEXTOID, INT8OID}},
+
+    [ALINEO_LIST_OF_NAME] = {OF_NAME ", c AS MATERIALIZED (SELECT o.name, o.sandbox_id, "
+                             EARLIEST(CREATED_OF_O, "id") " AS id, "
+                             EARLIEST(CREATED_OF_O, "ts") " AS ts FROM o) "
+                             SANDBOXES "c WHERE c.id IS NOT NULL" LISTED,
+                             3, 0, {LIST_TYPES}},
+
+    [ALINEO_GET_SANDBOX] = {SANDBOXES EVENTS " AS c WHERE " IS_EARLIEST
+                            " AND c.name" EQ "$1 AND c.sandbox_id" EQ "$2 AND " MILESTONE("c"),
                             2, 0, {SESSION_TYPES}},
 
-    [ALINEO_COUNT_EXECS] = {"SELECT pg_catalog.count(*)"
-                            FROM_EVENTS MILESTONES(ALINEO_SQL_COMPLETED),
+    [ALINEO_COUNT_EXECS] = {"SELECT (" EXECS("'exec.completed'") ")"
+                            " OPERATOR(pg_catalog.+) (" EXECS("'exec_complete'") ")",
                             2, 0, {SESSION_TYPES}},
 
     [ALINEO_SAVE_ENVIRONMENT] = {"INSERT INTO " ENVIRONMENTS " (name, snapshot_id, image, built_at)"

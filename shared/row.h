@@ -33,4 +33,8 @@ const alineo_value *alineo_row_command(const alineo_fields *fields);
  * not there. The bytes are in `text`, which is overwritten. */
 alineo_span alineo_row_text(const alineo_value *value, alineo_buffer *text);
 
+/* A name of fewer sessions is listed by looking at each of them; with more it is
+ * found soon enough on the way through all sessions, newest first. */
+enum { ALINEO_FEW_SESSIONS = 64 };
+
 #endif

@@ -34,6 +34,14 @@ typedef enum alineo_event {
     "'egress.rule_added','egress_rule_added','egress.rule_removed','egress_rule_removed',"         \
     "'credential.bound','credential_bound','credential.revoked','credential_revoked'"
 
+/* A query for each name of a list, made by the macro `query`, as one. In an index
+ * each name has its range, so that each query alone is in the order of ids. */
+#define ALINEO_SQL_EACH_CREATED(query)                                                             \
+    query("'sandbox.created'") " UNION ALL " query("'sandbox_created'")
+#define ALINEO_SQL_EACH_CHECKPOINT(query)                                                          \
+    query("'sandbox.checkpoint_created'") " UNION ALL " query("'checkpoint_created'")              \
+        " UNION ALL " query("'snapshot'")
+
 /* What the stored name `name` means, current or legacy. */
 alineo_event alineo_event_of(alineo_span name);
 /* The current name of a legacy one; any other name comes back as it is. */

@@ -3,7 +3,9 @@
  * alineo_delete_sandbox. docs/reference.md.
  *
  * Listing walks the created events, newest first, and stops when no more rows
- * are asked for; each row looks its session's milestones up by index.
+ * are asked for; each row looks its session's milestones up by index. A name
+ * that only few sessions have would mean a long walk past all others: these are
+ * found by their name, and sorted.
  */
 #include "sandboxes.h"
 #include "payload_table.h"
@@ -26,7 +28,7 @@ enum {
 };
 
 /* What the statements of statements.c (SANDBOXES) return. */
-enum { GOT_ID, GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_COUNT, GOT_PAYLOAD };
+enum { GOT_ID, GOT_NAME, GOT_SANDBOX_ID, GOT_STARTED, GOT_COMPLETED, GOT_PAYLOAD };
 
 /* Arguments of alineo_list_sandboxes. */
 enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
@@ -38,14 +40,36 @@ enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
 
 typedef struct sandboxes_cursor {
     payload_cursor base;
-    alineo_status status; /* what is listed */
-    alineo_span run_id;   /* likewise, `at` NULL for any */
-    int64_t left;         /* rows that may still be given */
+    alineo_span run_id; /* what is listed, `at` NULL for any */
+    int64_t left;       /* rows that may still be given */
 } sandboxes_cursor;
 
 static sqlite3_stmt *statement_of(const sandboxes_cursor *cursor)
 {
     return cursor->base.base.statement;
+}
+
+/* Whether the name is of few sessions only; false too where that would be as
+ * long a search as the list itself. */
+static alineo_code ask_few(call *c, alineo_span name, bool *few)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    alineo_code code = call_take(c, SQL_FEW_OF_NAME, &statement);
+
+    *few = false;
+    if (code == ALINEO_OK) {
+        call_bind(c, statement, 1, name);
+        (void)sqlite3_bind_int(statement, 2, ALINEO_FEW_SESSIONS);
+        code = call_step(c, statement, &row);
+        *few = row && sqlite3_column_int(statement, 0) != 0;
+    } else if (c->error.code == ALINEO_ENGINE && (c->rc & 0xFF) == SQLITE_ERROR) {
+        /* No such index, or no table yet. */
+        call_init(c, c->ledger, c->error.function);
+        code = ALINEO_OK;
+    }
+    ledger_give(c->ledger, SQL_FEW_OF_NAME, statement);
+    return code;
 }
 
 static alineo_code list_start(table_cursor *base)
@@ -56,6 +80,7 @@ static alineo_code list_start(table_cursor *base)
     alineo_integer max_rows = table_integer(base, ARG_MAX_ROWS);
     alineo_span name, status_text, run_id;
     alineo_status status = ALINEO_ANY;
+    bool few = false;
     alineo_code code = table_text(base, ARG_NAME, &name);
 
     if (code == ALINEO_OK)
@@ -68,11 +93,12 @@ static alineo_code list_start(table_cursor *base)
         code = alineo_check_integer(error, "before", before, INT64_MIN, INT64_MAX);
     if (code == ALINEO_OK)
         code = alineo_check_integer(error, "max_rows", max_rows, 0, INT64_MAX);
+    if (code == ALINEO_OK && name.at != NULL)
+        code = ask_few(&base->call, name, &few);
     if (code == ALINEO_OK)
-        code = payload_start(&cursor->base, SQL_LIST_SANDBOXES);
+        code = payload_start(&cursor->base, few ? SQL_LIST_OF_NAME : SQL_LIST_SANDBOXES);
     if (code != ALINEO_OK || base->done)
         return code;
-    cursor->status = status;
     cursor->run_id = run_id;
     cursor->left = max_rows.given ? max_rows.value : INT64_MAX;
     call_bind(&base->call, statement_of(cursor), 1, name);
@@ -80,6 +106,8 @@ static alineo_code list_start(table_cursor *base)
         (void)sqlite3_bind_int64(statement_of(cursor), 2, before.value);
     else
         bind_bound(statement_of(cursor), 2, INT64_MAX);
+    if (status != ALINEO_ANY)
+        (void)sqlite3_bind_int(statement_of(cursor), 3, status == ALINEO_COMPLETED);
     return ALINEO_OK;
 }
 
@@ -93,7 +121,6 @@ static alineo_code get_start(table_cursor *base)
         code = payload_start(&cursor->base, SQL_GET_SANDBOX);
     if (code != ALINEO_OK || base->done)
         return code;
-    cursor->status = ALINEO_ANY;
     cursor->run_id = (alineo_span){NULL, 0};
     cursor->left = 1;
     call_bind(&base->call, statement_of(cursor), 1, name);
@@ -118,9 +145,6 @@ static alineo_span run_id_of(sandboxes_cursor *cursor)
 
 static bool is_listed(sandboxes_cursor *cursor)
 {
-    if (cursor->status != ALINEO_ANY &&
-        is_completed(cursor) != (cursor->status == ALINEO_COMPLETED))
-        return false;
     return cursor->run_id.at == NULL || alineo_span_equal(cursor->run_id, run_id_of(cursor));
 }
 
@@ -152,6 +176,29 @@ static void got_column(sandboxes_cursor *cursor, sqlite3_context *context, int g
     sqlite3_result_value(context, sqlite3_column_value(statement_of(cursor), got));
 }
 
+/* Counted only where the column is asked for. */
+static void exec_count_column(sandboxes_cursor *cursor, sqlite3_context *context)
+{
+    call *c = &cursor->base.base.base.call;
+    sqlite3_stmt *statement = NULL;
+    bool row;
+    alineo_code code = call_take(c, SQL_COUNT_EXECS, &statement);
+
+    for (int i = 0; code == ALINEO_OK && i < 2; i++) {
+        int rc = sqlite3_bind_value(statement, i + 1,
+                                    sqlite3_column_value(statement_of(cursor), GOT_NAME + i));
+        if (rc != SQLITE_OK)
+            code = call_failed(c, rc);
+    }
+    if (code == ALINEO_OK)
+        code = call_step(c, statement, &row);
+    if (code == ALINEO_OK)
+        sqlite3_result_int64(context, sqlite3_column_int64(statement, 0));
+    else
+        call_report(c, context);
+    ledger_give(c->ledger, SQL_COUNT_EXECS, statement);
+}
+
 static void column(table_cursor *base, sqlite3_context *context, int column)
 {
     sandboxes_cursor *cursor = (sandboxes_cursor *)base;
@@ -166,7 +213,7 @@ static void column(table_cursor *base, sqlite3_context *context, int column)
         break;
     case STARTED_AT: got_column(cursor, context, GOT_STARTED); break;
     case COMPLETED_AT: got_column(cursor, context, GOT_COMPLETED); break;
-    case EXEC_COUNT: got_column(cursor, context, GOT_COUNT); break;
+    case EXEC_COUNT: exec_count_column(cursor, context); break;
     case RUN_ID:
         result_text(context, run_id_of(cursor));
         if (cursor->base.text.failed)

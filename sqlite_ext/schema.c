@@ -3,9 +3,9 @@
  *
  * The two tables and the first index are the SDK's, to the column. Beside them
  * stand two partial indexes over the few events that are not output, and
- * alineo_deleted: the
- * highest id that was deleted while it was the highest of all. Without it
- * SQLite would give that id to the next event. docs/design.md, "Schema".
+ * alineo_deleted: the highest id that was deleted while it was the highest of
+ * all. Without it SQLite would give that id to the next event. docs/design.md,
+ * "Schema".
  */
 #include "schema.h"
 #include "vocabulary.h"
@@ -20,10 +20,11 @@ static const char *const schema_sql[] = {
     " ON alineo_events(name, sandbox_id, ts, id)",
 
     "CREATE INDEX IF NOT EXISTS main.alineo_events_milestones"
-    " ON alineo_events(sandbox_id, name, event, id) WHERE event NOT IN (" ALINEO_SQL_OUTPUT ")",
+    " ON alineo_events(sandbox_id, event, name, id, ts)"
+    " WHERE event NOT IN (" ALINEO_SQL_OUTPUT ")",
 
     "CREATE INDEX IF NOT EXISTS main.alineo_events_created"
-    " ON alineo_events(ts, id) WHERE event IN (" ALINEO_SQL_CREATED ")",
+    " ON alineo_events(ts, id, name, sandbox_id) WHERE event IN (" ALINEO_SQL_CREATED ")",
 
     "CREATE TABLE IF NOT EXISTS main.alineo_environments (\n"
     "  name TEXT PRIMARY KEY, snapshot_id TEXT NOT NULL, image TEXT NOT NULL,"

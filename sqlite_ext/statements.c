@@ -35,20 +35,39 @@
 
 #define LATEST_TS "SELECT max(ts) FROM " EVENTS " WHERE " SESSION
 
-/* What a session x has in common with its created event c. */
-#define SAME_SESSION(list)                                                                         \
-    "x.sandbox_id = c.sandbox_id AND x.name = c.name AND x.event IN (" list ")"                    \
-    " AND x.event" MILESTONE
+/* Checkpoints of a session, read in the order of their ids and never sorted. */
+#define CHECKPOINTS(name) CORE " WHERE " SESSION " AND event = " name " AND event" MILESTONE
+#define WHOLE_CHECKPOINTS(name)                                                                    \
+    "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION " AND event = " name " AND event" MILESTONE
 
+/* Events x of one kind in the session of c. */
+#define OF_SESSION(c, list)                                                                        \
+    EVENTS " AS x WHERE x.sandbox_id = " c ".sandbox_id AND x.name = " c ".name"                   \
+    " AND x.event IN (" list ") AND x.event" MILESTONE
+
+/* Sessions, each by its earliest created event c. */
 #define SANDBOXES                                                                                  \
-    "SELECT c.id, c.name, c.sandbox_id, c.ts,"                                                           \
-    " (SELECT max(+x.ts) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CLOSED) "),"          \
-    " (SELECT count(*) FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_COMPLETED) "),"        \
-    " (SELECT x.payload FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED)              \
-    "  ORDER BY +x.id LIMIT 1)"                                                                     \
-    " FROM " EVENTS " AS c WHERE c.event IN (" ALINEO_SQL_CREATED ")"                              \
-    " AND NOT EXISTS (SELECT 1 FROM " EVENTS " AS x WHERE " SAME_SESSION(ALINEO_SQL_CREATED)       \
+    "SELECT c.id, c.name, c.sandbox_id, c.ts,"                                                     \
+    " (SELECT max(+x.ts) FROM " OF_SESSION("c", ALINEO_SQL_CLOSED) "),"                            \
+    " (SELECT x.payload FROM " OF_SESSION("c", ALINEO_SQL_CREATED) " ORDER BY +x.id LIMIT 1) FROM "
+
+#define IS_EARLIEST                                                                                \
+    "c.event IN (" ALINEO_SQL_CREATED ")"                                                          \
+    " AND NOT EXISTS (SELECT 1 FROM " OF_SESSION("c", ALINEO_SQL_CREATED)                          \
     "  AND (+x.ts, +x.id) < (c.ts, c.id))"
+
+/* ?3: whether only completed or only running sessions are listed. */
+#define LISTED                                                                                     \
+    " AND (?3 IS NULL OR ?3 = EXISTS (SELECT 1 FROM " OF_SESSION("c", ALINEO_SQL_CLOSED) "))"      \
+    " ORDER BY c.ts DESC, c.id DESC"
+
+/* The sessions with the name ?1, each found from the one before. */
+#define OF_NAME                                                                                    \
+    "WITH RECURSIVE o(name, sandbox_id) AS ("                                                      \
+    "SELECT ?1, min(e.sandbox_id) FROM " BY_SESSION " WHERE e.name = ?1 UNION ALL"                 \
+    " SELECT ?1, (SELECT min(e.sandbox_id) FROM " BY_SESSION                                       \
+    "  WHERE e.name = ?1 AND e.sandbox_id > o.sandbox_id) FROM o WHERE o.sandbox_id IS NOT NULL"
+#define BY_SESSION EVENTS " AS e INDEXED BY alineo_events_name_sandbox_ts"
 
 const char *const statement_sql[SQL_COUNT] = {
     [SQL_APPEND] = INSERT_EVENT "VALUES (" FREE_ID ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -86,8 +105,7 @@ const char *const statement_sql[SQL_COUNT] = {
     [SQL_CREATED] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_CREATED ")"
                          " AND event" MILESTONE " ORDER BY +id",
 
-    [SQL_CHECKPOINTS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_CHECKPOINTS ")"
-                             " AND event" MILESTONE " ORDER BY +id DESC",
+    [SQL_CHECKPOINTS] = ALINEO_SQL_EACH_CHECKPOINT(CHECKPOINTS) " ORDER BY id DESC",
 
     [SQL_SETTINGS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_SETTINGS ")"
                           " AND event" MILESTONE " ORDER BY +id",
@@ -105,17 +123,30 @@ const char *const statement_sql[SQL_COUNT] = {
     [SQL_REPLAY] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
                    " AND ts BETWEEN ?3 AND ?4 AND id BETWEEN ?5 AND ?6 ORDER BY ts, id",
 
-    [SQL_LAST_CHECKPOINT] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
-                            " AND event IN (" ALINEO_SQL_CHECKPOINTS ") AND event" MILESTONE
-                            " ORDER BY +id DESC LIMIT 1",
+    [SQL_LAST_CHECKPOINT] =
+        ALINEO_SQL_EACH_CHECKPOINT(WHOLE_CHECKPOINTS) " ORDER BY id DESC LIMIT 1",
 
-    [SQL_LIST_CHECKPOINTS] = CORE " WHERE " SESSION " AND event IN (" ALINEO_SQL_CHECKPOINTS ")"
-                                  " AND event" MILESTONE " ORDER BY +id",
+    [SQL_LIST_CHECKPOINTS] = ALINEO_SQL_EACH_CHECKPOINT(CHECKPOINTS) " ORDER BY id",
 
-    [SQL_LIST_SANDBOXES] = SANDBOXES " AND (?1 IS NULL OR c.name = ?1) AND c.ts < ?2"
-                                     " ORDER BY c.ts DESC, c.id DESC",
+    [SQL_LIST_SANDBOXES] = SANDBOXES EVENTS " AS c WHERE c.ts < ?2 AND (?1 IS NULL OR c.name = ?1)"
+                           " AND " IS_EARLIEST LISTED,
 
-    [SQL_GET_SANDBOX] = SANDBOXES " AND c.name = ?1 AND c.sandbox_id = ?2 AND c.event" MILESTONE,
+    /* Refused where the index is missing: each step would read the table. */
+    [SQL_FEW_OF_NAME] = OF_NAME " LIMIT ?2 + 1) SELECT count(sandbox_id) < ?2 FROM o",
+
+    /* No join with the events: SQLite might read them all for a Bloom filter. */
+    [SQL_LIST_OF_NAME] = OF_NAME "), c(name, sandbox_id, id, ts) AS MATERIALIZED ("
+                         "SELECT o.name, o.sandbox_id,"
+                         " (SELECT x.id FROM " OF_SESSION("o", ALINEO_SQL_CREATED)
+                         "  ORDER BY +x.ts, +x.id LIMIT 1),"
+                         " (SELECT min(+x.ts) FROM " OF_SESSION("o", ALINEO_SQL_CREATED) ")"
+                         " FROM o) " SANDBOXES "c WHERE c.ts < ?2" LISTED,
+
+    [SQL_GET_SANDBOX] = SANDBOXES EVENTS " AS c WHERE c.name = ?1 AND c.sandbox_id = ?2"
+                        " AND c.event" MILESTONE " AND " IS_EARLIEST,
+
+    [SQL_COUNT_EXECS] = "SELECT count(*) FROM " EVENTS " WHERE " SESSION
+                        " AND event IN (" ALINEO_SQL_COMPLETED ") AND event" MILESTONE,
 
     [SQL_SAVE_ENVIRONMENT] =
         "INSERT INTO main.alineo_environments(name, snapshot_id, image, built_at)"

@@ -32,6 +32,17 @@ SELECT * FROM alineo_get_sandbox('a', NULL);
 SELECT alineo_delete_sandbox('a', 's1'), alineo_delete_sandbox('a', 's1');
 SELECT name, sandbox_id FROM alineo_list_sandboxes();
 
+-- A name is listed the same whether few or many sessions have it.
+SELECT max(alineo_append('many ' || n, 'sb ' || s, e, '{}', ts => 1000 * (s * 7919 % 100) + d)) > 0 AS ok
+  FROM unnest(ARRAY[1, 62, 63, 64, 65, 100]) n, generate_series(1, 100) s, (VALUES ('sandbox.created', 5), ('sandbox_created', 3), ('exec.output', 6), ('sandbox.closed', 9)) v(e, d)
+  WHERE s <= n AND (e <> 'sandbox.closed' OR s % 3 = 0);
+SELECT n, count(*), min(a::text) FILTER (WHERE a IS DISTINCT FROM b) AS differs FROM unnest(ARRAY[1, 62, 63, 64, 65, 100]) n,
+  LATERAL (SELECT row_number() OVER () AS i, x.* FROM alineo_list_sandboxes('many ' || n, before => 95000) x) a
+  FULL JOIN LATERAL (SELECT row_number() OVER () AS i, y.* FROM alineo_list_sandboxes(before => 95000) y WHERE y.name = 'many ' || n) b USING (i)
+  GROUP BY n ORDER BY n;
+SELECT n, count(*) FROM unnest(ARRAY[1, 62, 63, 64, 65, 100]) n, alineo_list_sandboxes('many ' || n, 'running') GROUP BY n ORDER BY n;
+DELETE FROM alineo_events WHERE name LIKE 'many %';
+
 SELECT alineo_save_environment('py', 'snap', 'python:3', 5);
 SELECT alineo_save_environment('py', 'snap2', 'python:4', 6);
 SELECT alineo_save_environment('node', 'snap3', 'node:22', 6);

@@ -129,12 +129,9 @@ void alineo_varlena_begin(alineo_buffer *buffer)
 
 Datum alineo_varlena_end(alineo_call *call, alineo_buffer *buffer, const char *what)
 {
-    if (buffer->failed)
-        (void)alineo_fail_memory(&call->error);
-    else if (!AllocSizeIsValid(buffer->len))
-        (void)alineo_fail(&call->error, ALINEO_TOO_LARGE, "%s is %zu bytes long, the limit is %d",
-                          what, buffer->len - VARHDRSZ, (int)(MaxAllocSize - VARHDRSZ));
-    alineo_require(&call->error, call->error.code);
+    alineo_require_memory(buffer);
+    alineo_require(&call->error, alineo_check_size(&call->error, what, buffer->len - VARHDRSZ,
+                                                   MaxAllocSize - VARHDRSZ));
     SET_VARSIZE(buffer->at, buffer->len);
     return PointerGetDatum(buffer->at);
 }

@@ -211,37 +211,60 @@ demo:
 
 # --- benchmarks ---------------------------------------------------------------
 
-BENCH_FLAGS := -std=c11 $(WARNINGS) -D_POSIX_C_SOURCE=200809L
-$(BUILD)/bench/bench_sqlite: bench/bench_sqlite.c
+# One program for each; what they share is in an archive.
+BENCH_PROGRAMS := $(addprefix $(BUILD)/bench/,bench_sqlite bench_postgres scale)
+BENCH_SHARED   := $(filter-out $(BENCH_PROGRAMS:%=%.o),$(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/*.c))))
+BENCH_PACKAGES := $(BUILD_PACKAGES) libpq-dev
+BENCH_FLAGS    := -std=c11 $(WARNINGS) -D_POSIX_C_SOURCE=200809L -MMD -MP
+$(BUILD)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_FLAGS) $(CFLAGS) $< -lsqlite3 -o $@
+	$(CC) $(BENCH_FLAGS) -isystem $$(pg_config --includedir) $(CFLAGS) -c $< -o $@
 
-$(BUILD)/bench/bench_postgres: bench/bench_postgres.c
-	@mkdir -p $(@D)
-	$(CC) $(BENCH_FLAGS) -isystem $$($$(scripts/postgres config) --includedir) $(CFLAGS) $< \
-	  -lpq -lpthread -o $@
+$(BUILD)/bench/shared.a: $(BENCH_SHARED)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(BENCH_PROGRAMS): %: %.o $(BUILD)/bench/shared.a
+	$(CC) $^ -lsqlite3 -lpq -lpthread -o $@
 
 # The server's checkpoints would come at any time of a run.
 BENCH_PG_SETTINGS := -c shared_buffers=512MB -c max_wal_size=8GB -c checkpoint_timeout=1h
-.PHONY: bench bench-sqlite bench-postgres clean
+.PHONY: bench bench-packages bench-build bench-sqlite bench-postgres bench-size bench-plot clean
 bench: bench-sqlite bench-postgres
 
-bench-sqlite:
-	@scripts/install-packages $(BUILD_PACKAGES)
-	@$(MAKE) --no-print-directory -s alineo.so $(BUILD)/bench/bench_sqlite
+bench-packages:
+	@scripts/install-packages $(BENCH_PACKAGES)
+	@scripts/postgres packages
+
+bench-build: bench-packages
+	@$(MAKE) --no-print-directory -s alineo.so $(BENCH_PROGRAMS)
+	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)
+
+bench-sqlite: bench-build
 	@$(BUILD)/bench/bench_sqlite $(abspath alineo.so)
 
-bench-postgres:
-	@scripts/install-packages $(BUILD_PACKAGES) libpq-dev
-	@scripts/postgres packages
-	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)
-	@$(MAKE) --no-print-directory -s $(BUILD)/bench/bench_postgres
+bench-postgres: bench-build
 	@ALINEO_PG_SETTINGS="$(BENCH_PG_SETTINGS)" scripts/postgres run $(BUILD)/bench/bench_postgres
+
+# The plain log level lets a table be filled without a log. Files go to TMPDIR.
+SCALE_PG_SETTINGS := -c shared_buffers=512MB -c max_wal_size=1GB -c checkpoint_timeout=1h \
+                     -c wal_level=minimal -c max_wal_senders=0
+SCALE_ENGINES     ?= sqlite postgres
+bench-size: bench-build
+	@scripts/install-packages gnuplot-nox
+	@ALINEO_PG_SETTINGS="$(SCALE_PG_SETTINGS)" scripts/in-folder scripts/postgres run \
+	  $(BUILD)/bench/scale $(abspath alineo.so) $(BUILD)/bench/scale.new $(SCALE_ENGINES)
+	@mv $(BUILD)/bench/scale.new $(BUILD)/bench/scale.dat
+	@gnuplot -e "data='$(BUILD)/bench/scale.dat'; to='$(BUILD)/bench/scale.svg'" bench/scale.gp
+
+# Makes the picture of the last bench-size the one of the documents.
+bench-plot:
+	@cp $(BUILD)/bench/scale.svg docs/scale.svg
 
 clean:
 	rm -rf $(BUILD) alineo.so alineo_ledger.so shared/*.o pg_ext/*.o
 
 -include $(CORE_OBJ:.o=.d) $(SQLITE_OBJ:.o=.d) $(COMPILED_IN_OBJ:.o=.d)
--include $(wildcard $(BUILD)/tests/*/*.d)
+-include $(wildcard $(BUILD)/tests/*/*.d $(BUILD)/bench/*.d)
 
 endif

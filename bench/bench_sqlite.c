@@ -5,96 +5,29 @@
  * Each pair is run several times in turn, and the best of each counts: what
  * else the machine does only ever makes a run slower.
  */
-#include <sqlite3.h>
+#include "events.h"
+#include "measure.h"
+#include "on_sqlite.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROUNDS = 5, BATCH = 1000 };
-
-static const char *extension;
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void check(int ok, sqlite3 *db, const char *what)
-{
-    if (ok)
-        return;
-    fprintf(stderr, "bench: %s: %s\n", what, db == NULL ? "failed" : sqlite3_errmsg(db));
-    exit(1);
-}
-
-static sqlite3 *open_ledger(const char *file)
-{
-    sqlite3 *db = NULL;
-
-    check(sqlite3_open(file, &db) == SQLITE_OK, db, file);
-    sqlite3_enable_load_extension(db, 1);
-    check(sqlite3_load_extension(db, extension, NULL, NULL) == SQLITE_OK, db, extension);
-    return db;
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-
-    check(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, db, sql);
-    return statement;
-}
-
-static void run(sqlite3 *db, const char *sql)
-{
-    check(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, db, sql);
-}
-
-/* Steps through a statement's rows, reading every column as a client would. */
-static void drain(sqlite3 *db, sqlite3_stmt *statement)
-{
-    int rc;
-
-    while ((rc = sqlite3_step(statement)) == SQLITE_ROW)
-        for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            if (sqlite3_column_type(statement, i) == SQLITE_INTEGER)
-                (void)sqlite3_column_int64(statement, i);
-            else
-                (void)sqlite3_column_text(statement, i);
-        }
-    check(rc == SQLITE_DONE, db, sqlite3_sql(statement));
-    sqlite3_reset(statement);
-}
 
 static double time_query(sqlite3 *db, const char *sql)
 {
     double best = 1e9;
 
     for (int i = 0; i < ROUNDS; i++) {
-        sqlite3_stmt *statement = prepare(db, sql);
+        sqlite3_stmt *statement = sqlite_prepare(db, sql);
         double begin = seconds();
-        drain(db, statement);
+        sqlite_drain(db, statement);
         double took = seconds() - begin;
         best = took < best ? took : best;
         sqlite3_finalize(statement);
     }
     return best;
-}
-
-/* The payload of the i-th event: about 83 bytes of output in each. */
-static int payload_of(char *to, size_t room, long i)
-{
-    return snprintf(
-        to, room,
-        "{\"seq\":%ld,\"type\":\"stdout\",\"text\":\"[%7ld] compiling module %5ld of the "
-        "project, nothing out of the ordinary here ok\\n\",\"timestamp\":%ld}",
-        1 + i / 1000, i, i % 99991, 1795959628473L + i);
 }
 
 typedef enum way { PLAIN, APPEND, APPEND_SHORT } way;
@@ -109,13 +42,13 @@ static const char *const way_sql[] = {
 /* Appends events one by one in a transaction; returns the seconds it took. */
 static double append_events(sqlite3 *db, way how, long count, const char *sandbox)
 {
-    sqlite3_stmt *statement = prepare(db, way_sql[how]);
-    char payload[512];
+    sqlite3_stmt *statement = sqlite_prepare(db, way_sql[how]);
+    char payload[PAYLOAD_ROOM];
     double begin = seconds();
 
-    run(db, "BEGIN");
+    sqlite_run(db, "BEGIN");
     for (long i = 0; i < count; i++) {
-        int len = payload_of(payload, sizeof payload, i);
+        int len = output_payload(payload, 1 + i / 1000, i);
         sqlite3_bind_text(statement, 1, "bench", -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, sandbox, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 3, "exec.output", -1, SQLITE_STATIC);
@@ -124,9 +57,9 @@ static double append_events(sqlite3 *db, way how, long count, const char *sandbo
             sqlite3_bind_int64(statement, 5, 1 + i / 1000);
             sqlite3_bind_int64(statement, 8, 1795959628473L + i);
         }
-        drain(db, statement);
+        sqlite_drain(db, statement);
     }
-    run(db, "COMMIT");
+    sqlite_run(db, "COMMIT");
     sqlite3_finalize(statement);
     return seconds() - begin;
 }
@@ -134,16 +67,15 @@ static double append_events(sqlite3 *db, way how, long count, const char *sandbo
 /* The same events as JSON arrays of BATCH entries, in one call each. */
 static double append_batches(sqlite3 *db, long count, const char *sandbox)
 {
-    sqlite3_stmt *statement = prepare(db, "SELECT alineo_append_batch(?)");
-    char *text = malloc(BATCH * 600);
-    char payload[512];
+    sqlite3_stmt *statement = sqlite_prepare(db, "SELECT alineo_append_batch(?)");
+    char *text = allocate((size_t)BATCH * ROW_ROOM);
+    char payload[PAYLOAD_ROOM];
     double took = 0;
 
-    check(text != NULL, NULL, "memory");
     for (long i = 0; i < count;) {
         char *at = text;
         for (int k = 0; k < BATCH; k++, i++) {
-            payload_of(payload, sizeof payload, i);
+            output_payload(payload, 1 + i / 1000, i);
             at += sprintf(at,
                           "%c{\"ts\":%ld,\"name\":\"bench\",\"sandboxId\":\"%s\",\"stepIndex\":%ld,"
                           "\"event\":\"exec.output\",\"payload\":%s}",
@@ -152,11 +84,11 @@ static double append_batches(sqlite3 *db, long count, const char *sandbox)
         *at++ = ']';
         double begin = seconds();
         if (i == BATCH)
-            run(db, "BEGIN");
+            sqlite_run(db, "BEGIN");
         sqlite3_bind_text(statement, 1, text, (int)(at - text), SQLITE_STATIC);
-        drain(db, statement);
+        sqlite_drain(db, statement);
         if (i == count)
-            run(db, "COMMIT");
+            sqlite_run(db, "COMMIT");
         took += seconds() - begin;
     }
     free(text);
@@ -164,7 +96,7 @@ static double append_batches(sqlite3 *db, long count, const char *sandbox)
     return took;
 }
 
-static void report(const char *what, double ratio, const char *meaning, double target)
+static void report_ratio(const char *what, double ratio, const char *meaning, double target)
 {
     printf("  %-44s %5.2f  %s (target %.2f)\n", what, ratio, meaning, target);
 }
@@ -172,15 +104,9 @@ static void report(const char *what, double ratio, const char *meaning, double t
 /* A new ledger with its schema, so that both sides write the same indexes. */
 static sqlite3 *fresh(const char *file)
 {
-    char other[512];
-
-    unlink(file);
-    snprintf(other, sizeof other, "%s-wal", file);
-    unlink(other);
-    snprintf(other, sizeof other, "%s-shm", file);
-    unlink(other);
-    sqlite3 *db = open_ledger(file);
-    run(db, "SELECT alineo_init()");
+    sqlite_remove(file);
+    sqlite3 *db = sqlite_open(file);
+    sqlite_run(db, "SELECT alineo_init()");
     return db;
 }
 
@@ -198,49 +124,44 @@ static void bench_writes(const char *file, long count)
         }
     printf("writes, %ld events in a transaction (plain INSERT %.2f us an event)\n", count,
            best[PLAIN] / (double)count * 1e6);
-    report("alineo_append, all arguments", best[PLAIN] / best[APPEND], "of its rate", 0.80);
-    report("alineo_append, ts and step_idx left off", best[PLAIN] / best[APPEND_SHORT],
-           "of its rate", 0.80);
-    report("alineo_append_batch, 1000 entries a call", best[PLAIN] / best[3], "of its rate", 0.90);
-}
-
-static long peak_kb(void)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
+    report_ratio("alineo_append, all arguments", best[PLAIN] / best[APPEND], "of its rate", 0.80);
+    report_ratio("alineo_append, ts and step_idx left off", best[PLAIN] / best[APPEND_SHORT],
+                 "of its rate", 0.80);
+    report_ratio("alineo_append_batch, 1000 entries a call", best[PLAIN] / best[3], "of its rate",
+                 0.90);
 }
 
 static void bench_reads(const char *file, long count)
 {
     sqlite3 *db = fresh(file);
 
-    run(db,
+    sqlite_run(
+        db,
         "SELECT alineo_append('bench', 'sb-read', 'sandbox.created', '{}', NULL, NULL, NULL, 1)");
     append_events(db, PLAIN, count, "sb-read");
-    run(db,
+    sqlite_run(
+        db,
         "INSERT INTO alineo_events(name, sandbox_id, event, payload, step_idx, ts)"
         " SELECT name, sandbox_id, 'exec.completed', json_object('seq', step_idx, 'exitCode', 0),"
         " step_idx, 1899999999999 FROM alineo_events WHERE step_idx > 0 GROUP BY step_idx");
-    run(db, "SELECT alineo_append('bench', 'sb-read', 'sandbox.checkpoint_created',"
-            " '{\"snapshotId\":\"x\"}')");
+    sqlite_run(db, "SELECT alineo_append('bench', 'sb-read', 'sandbox.checkpoint_created',"
+                   " '{\"snapshotId\":\"x\"}')");
     sqlite3_close(db);
 
-    db = open_ledger(file);
+    db = sqlite_open(file);
     const char *sum = "SELECT sum(length(payload)) FROM (SELECT payload FROM alineo_events WHERE"
                       " name = 'bench' AND sandbox_id = 'sb-read' ORDER BY ts, id)";
-    long before = peak_kb();
+    long before = process_kb(0, "VmHWM");
     time_query(db, "SELECT id, payload FROM alineo_replay('bench', 'sb-read')");
-    long streamed = peak_kb() - before;
+    long streamed = process_kb(0, "VmHWM") - before;
     double plain = time_query(db, sum);
     double replay = time_query(db, "SELECT * FROM alineo_replay('bench', 'sb-read')");
     double cache = time_query(db, "SELECT * FROM alineo_replay_cache('bench', 'sb-read')");
     double resume = time_query(db, "SELECT alineo_resume('sb-read')");
     printf("reads, a session of %ld events (sum(length(payload)) takes %.0f ms)\n", count,
            plain * 1e3);
-    report("alineo_replay_cache", cache / plain, "of its time", 1.5);
-    report("alineo_resume", resume / plain, "of its time", 2.0);
+    report_ratio("alineo_replay_cache", cache / plain, "of its time", 1.5);
+    report_ratio("alineo_resume", resume / plain, "of its time", 2.0);
     printf("  %-44s %5.2f  of its time\n", "alineo_replay, all columns", replay / plain);
     printf("  %-44s %5ld  KiB more than at the start\n", "alineo_replay, peak memory", streamed);
     sqlite3_close(db);
@@ -251,14 +172,13 @@ int main(int argc, char **argv)
     long events = argc > 2 ? atol(argv[2]) : 1000000;
     char file[] = "/tmp/alineo-bench-XXXXXX";
 
-    extension = argc > 1 ? argv[1] : "./alineo.so";
+    sqlite_extension = argc > 1 ? argv[1] : "./alineo.so";
     int handle = mkstemp(file);
-    check(handle >= 0, NULL, "mkstemp");
+    sqlite_check(handle >= 0, NULL, "mkstemp");
     close(handle);
     printf("SQLite %s\n", sqlite3_libversion());
     bench_writes(file, events / 5);
     bench_reads(file, events);
-    sqlite3_close(fresh(file));
-    unlink(file);
+    sqlite_remove(file);
     return 0;
 }

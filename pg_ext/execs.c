@@ -36,9 +36,11 @@ static Datum shown(writer *w, const alineo_exec *exec, int column, const alineo_
     return alineo_varlena_end(w->call, &w->texts[column], what);
 }
 
-static void put(writer *w, const alineo_exec *exec, const alineo_attempt *attempt)
+/* Takes the texts out of the attempt: once one is shown, its memory is room for
+ * the row (alineo_rows_keep), which would else hold a third copy. */
+static void put(writer *w, const alineo_exec *exec, alineo_attempt *attempt)
 {
-    const alineo_buffer *const texts[] = {
+    alineo_buffer *const texts[] = {
         [COMMAND] = &attempt->command, [OUT] = &attempt->out, [ERR] = &attempt->err};
     Datum values[COLUMNS] = {
         [SEQ] = Int64GetDatum(exec->seq),
@@ -53,9 +55,11 @@ static void put(writer *w, const alineo_exec *exec, const alineo_attempt *attemp
         [COMPLETED_AT] = !attempt->completed,
     };
 
-    for (int i = COMMAND; i <= ERR; i++)
+    for (int i = COMMAND; i <= ERR; i++) {
         if (!nulls[i])
             values[i] = shown(w, exec, i, texts[i]);
+        alineo_buffer_free(texts[i]);
+    }
     alineo_rows_put(&w->rows, values, nulls);
 }
 
@@ -85,12 +89,8 @@ static void put_all(writer *w, const alineo_fold *fold, bool cached)
     for (size_t i = 0; i < alineo_fold_count(fold); i++) {
         const alineo_exec *exec = alineo_fold_exec(fold, i);
         alineo_attempt *attempt = attempt_of(fold, i, cached);
-        if (attempt == NULL)
-            continue;
-        put(w, exec, attempt);
-        /* Room for the next row, instead of new memory (alineo_rows_keep). */
-        alineo_buffer_free(&attempt->out);
-        alineo_buffer_free(&attempt->err);
+        if (attempt != NULL)
+            put(w, exec, attempt);
     }
 }
 

@@ -17,7 +17,8 @@ typedef struct parameter {
 
 typedef struct answer {
     long rows;
-    long first; /* of the first row the first value, as far as it is a number */
+    long first; /* the first column of the first row, as far as it is a number */
+    long sum;   /* and of all rows */
     size_t bytes;
 } answer;
 

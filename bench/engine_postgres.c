@@ -130,9 +130,11 @@ static answer call(void *statement, const parameter *values)
     got.rows = PQntuples(result);
     if (got.rows > 0)
         got.first = atol(PQgetvalue(result, 0, 0));
-    for (int row = 0; row < PQntuples(result); row++)
+    for (int row = 0; row < PQntuples(result); row++) {
+        got.sum += atol(PQgetvalue(result, row, 0));
         for (int i = 0; i < PQnfields(result); i++)
             got.bytes += (size_t)PQgetlength(result, row, i);
+    }
     PQclear(result);
     return got;
 }

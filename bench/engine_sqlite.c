@@ -131,6 +131,7 @@ static answer call(void *prepared, const parameter *values)
     for (; (rc = sqlite3_step(statement)) == SQLITE_ROW; got.rows++) {
         if (got.rows == 0)
             got.first = (long)sqlite3_column_int64(statement, 0);
+        got.sum += (long)sqlite3_column_int64(statement, 0);
         for (int i = 0; i < sqlite3_column_count(statement); i++) {
             (void)sqlite3_column_blob(statement, i);
             got.bytes += (size_t)sqlite3_column_bytes(statement, i);

@@ -3,7 +3,7 @@
  * Usage: scale EXTENSION DATA [ENGINE...]; the sizes are in ALINEO_SCALE_SIZES,
  * multiples of 100,000 events.
  *
- * Each call is about a session drawn at random from 40 that lie all over the
+ * Each call is about a session drawn at random from 20 that lie all over the
  * ledger, the same number at every size, and all read once before: what is
  * compared is the work, not how much of a ledger a machine can keep in memory.
  * A figure is the median of the calls. Each answer is checked.

@@ -7,7 +7,7 @@
 #include "engine.h"
 #include "events.h"
 
-enum { SAMPLE = 40, BATCH = 1000, ENVIRONMENTS = 20, ANY = -1 };
+enum { SAMPLE = 20, BATCH = 1000, ENVIRONMENTS = 20, ANY = -1 };
 
 /* A ledger of one size, and the connection that it is asked by. */
 typedef struct site {

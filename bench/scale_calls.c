@@ -137,9 +137,12 @@ static void of_run(const site *s, parameter *values, expected *want)
 
 static void before(const site *s, parameter *values, expected *want)
 {
+    /* One of eight times, all over the ledger, 50 sessions or more after the
+     * beginning of a cycle. */
+    long place = pick(8);
+    long cycle = place * (s->events / CYCLE) / 8;
     newest(s, values, want);
-    /* Right after a cycle, somewhere in the ledger. */
-    values[3] = number_parameter(FIRST_TS + (1 + pick(s->events / CYCLE)) * CYCLE);
+    values[3] = number_parameter(FIRST_TS + cycle * CYCLE + LARGE + (13 + place) * GROUP * SMALL);
 }
 
 static void delete_session(const site *s, parameter *values, expected *want)
@@ -280,8 +283,8 @@ void site_begin(site *s)
     parameter values[2];
 
     for (long i = 0; i < SAMPLE; i++) {
-        /* 7 has no factor in common with 80: each place comes once. */
-        s->sample[i] = small_session(i * cycles / SAMPLE * SMALLS + i * 7 % SMALLS);
+        /* Each of another group, so that as many pages are read at every size. */
+        s->sample[i] = small_session(i * cycles / SAMPLE * SMALLS + i * GROUP + i % GROUP);
         s->batches[i] = batch_for(&s->sample[i]);
         set_session(&s->sample[i], values);
         if (e->call(statement, values).rows != SMALL || e->call(milestones, values).rows != 1)

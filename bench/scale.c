@@ -133,7 +133,10 @@ static void print_table(const engine *e, const long *sizes, int count, double *c
             printf(" %.*f |", figures[k][i] < 100 ? 1 : 0, figures[k][i]);
         printf(" %.2f |", growth);
         if (c->target > 0)
-            printf(" within %.0f: %s", c->target, growth <= c->target ? "met" : "**missed**");
+            printf(" within %.0f%s", c->target,
+                   count == 1            ? ""
+                   : growth <= c->target ? ": met"
+                                         : ": **missed**");
         missed += c->target > 0 && growth > c->target;
         printf(" |\n");
     }

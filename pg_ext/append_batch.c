@@ -23,12 +23,16 @@ ALINEO_SQL_FUNCTION(alineo_sql_append_batch_jsonb);
 
 /* Rows are inserted when they are so many, or before the tuplestore would
  * spill to disk. */
-enum { CHUNK_ROWS = 10000, ROWS_BETWEEN_RESETS = 64 };
+enum { CHUNK_ROWS = 10000 };
+
+/* What rows needed is released after so many, or after one that is large. */
+enum { ROWS_BETWEEN_RESETS = 64, LARGE_ROW = 8192, ROW_TEXT = 512 };
 
 enum { NAME, SANDBOX_ID, EVENT, PAYLOAD, STEP_IDX, BRANCH, ERROR_TEXT, TS, COLUMNS };
 
 typedef struct append_batch {
     alineo_call *call;
+    alineo_batch reader;
     TupleDesc type;
     EphemeralNamedRelationData relation;
     Tuplestorestate *rows;
@@ -63,12 +67,13 @@ static void start_rows(append_batch *batch)
     MemoryContextSwitchTo(before);
 }
 
-static void start(append_batch *batch, alineo_call *call)
+static void start(append_batch *batch, alineo_call *call, alineo_span entries)
 {
     MemoryContext before = MemoryContextSwitchTo(call->context);
 
     memset(batch, 0, sizeof *batch);
     batch->call = call;
+    alineo_batch_init(&batch->reader, &call->memory, entries);
     batch->type = row_type();
     start_rows(batch);
     alineo_buffer_init(&batch->scratch, &call->memory);
@@ -135,56 +140,100 @@ static void add(append_batch *batch, const alineo_entry *entry)
         flush(batch);
 }
 
-static Datum append_batch_of(alineo_call *call, alineo_span entries)
+/* Adds the reader's next entry; false where there is none. */
+static bool add_next(append_batch *batch)
 {
-    append_batch batch;
-    alineo_batch reader;
+    alineo_call *call = batch->call;
     alineo_entry entry;
 
-    if (entries.at == NULL)
-        alineo_require(&call->error,
-                       alineo_fail(&call->error, ALINEO_BAD_ARGUMENT, "entries must not be NULL"));
-    alineo_batch_init(&reader, &call->memory, entries);
-    start(&batch, call);
-    MemoryContext before = MemoryContextSwitchTo(batch.row);
-    while (alineo_batch_next(&reader, &entry, &call->error)) {
-        CHECK_FOR_INTERRUPTS();
-        if (reader.count == 1)
-            alineo_schema_need(call, ALINEO_EVENTS_TABLE);
-        alineo_require(&call->error,
-                       alineo_batch_ts(&reader, &entry, entry.ts.given ? 0 : alineo_now(),
-                                       ask_latest, &batch, &call->error));
-        add(&batch, &entry);
-        if (reader.count % ROWS_BETWEEN_RESETS == 0)
-            MemoryContextReset(batch.row);
+    CHECK_FOR_INTERRUPTS();
+    if (!alineo_batch_next(&batch->reader, &entry, &call->error)) {
+        alineo_require(&call->error, call->error.code);
+        return false;
     }
-    alineo_require(&call->error, call->error.code);
-    flush(&batch);
-    MemoryContextSwitchTo(before);
-    tuplestore_end(batch.rows);
-    alineo_call_end(call);
-    PG_RETURN_INT64(batch.appended);
+    if (batch->reader.count == 1)
+        alineo_schema_need(call, ALINEO_EVENTS_TABLE);
+    alineo_require(&call->error,
+                   alineo_batch_ts(&batch->reader, &entry, entry.ts.given ? 0 : alineo_now(),
+                                   ask_latest, batch, &call->error));
+    add(batch, &entry);
+    if (batch->reader.count % ROWS_BETWEEN_RESETS == 0 ||
+        entry.payload.len + entry.error.len >= LARGE_ROW)
+        MemoryContextReset(batch->row);
+    return true;
+}
+
+/* Adds the elements of an array, or what is none as the only entry. Their texts
+ * are made one by one: that of all would be as large as they are. */
+static void add_jsonb(append_batch *batch, Jsonb *given)
+{
+    static const alineo_span no_object = {"0", 1};
+    JsonbIterator *iterator = JsonbIteratorInit(&given->root);
+    JsonbIteratorToken token;
+    JsonbValue value;
+
+    while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE) {
+        JsonbContainer *container = NULL;
+        alineo_span entry = no_object;
+        if (token == WJB_BEGIN_OBJECT)
+            container = &given->root;
+        else if (token == WJB_ELEM && value.type == jbvBinary)
+            container = value.val.binary.data;
+        else if (token != WJB_ELEM)
+            continue;
+        MemoryContext before = MemoryContextSwitchTo(batch->row);
+        if (container != NULL) {
+            entry.at = JsonbToCString(NULL, container, ROW_TEXT);
+            entry.len = strlen(entry.at);
+        }
+        alineo_batch_give(&batch->reader, entry);
+        (void)add_next(batch);
+        MemoryContextSwitchTo(before);
+        if (token == WJB_BEGIN_OBJECT)
+            break;
+    }
+}
+
+static Datum finish(append_batch *batch)
+{
+    flush(batch);
+    tuplestore_end(batch->rows);
+    alineo_call_end(batch->call);
+    PG_RETURN_INT64(batch->appended);
+}
+
+static void refuse_null(alineo_call *call)
+{
+    alineo_require(&call->error,
+                   alineo_fail(&call->error, ALINEO_BAD_ARGUMENT, "entries must not be NULL"));
 }
 
 /* For text and json, which hold the same. */
 Datum alineo_sql_append_batch(PG_FUNCTION_ARGS)
 {
     alineo_call call;
+    append_batch batch;
 
     alineo_call_begin(&call, fcinfo, "alineo_append_batch");
-    return append_batch_of(&call, alineo_arg_text(fcinfo, 0));
+    if (PG_ARGISNULL(0))
+        refuse_null(&call);
+    start(&batch, &call, alineo_arg_text(fcinfo, 0));
+    MemoryContext before = MemoryContextSwitchTo(batch.row);
+    while (add_next(&batch))
+        continue;
+    MemoryContextSwitchTo(before);
+    return finish(&batch);
 }
 
 Datum alineo_sql_append_batch_jsonb(PG_FUNCTION_ARGS)
 {
     alineo_call call;
-    alineo_span entries = {NULL, 0};
+    append_batch batch;
 
     alineo_call_begin(&call, fcinfo, "alineo_append_batch");
-    if (!PG_ARGISNULL(0)) {
-        Jsonb *given = PG_GETARG_JSONB_P(0);
-        entries.at = JsonbToCString(NULL, &given->root, (int)VARSIZE(given));
-        entries.len = strlen(entries.at);
-    }
-    return append_batch_of(&call, entries);
+    if (PG_ARGISNULL(0))
+        refuse_null(&call);
+    start(&batch, &call, (alineo_span){NULL, 0});
+    add_jsonb(&batch, PG_GETARG_JSONB_P(0));
+    return finish(&batch);
 }

@@ -47,10 +47,15 @@ static const char *const text_names[] = {
     [SLOT_ERROR] = "error",
 };
 
+static void start_scan(alineo_batch *batch, alineo_span text)
+{
+    alineo_scan_init(&batch->scan, text);
+    batch->scan.depth_limit = ALINEO_JSON_DEPTH + 1; /* an entry around its payload */
+}
+
 void alineo_batch_init(alineo_batch *batch, const alineo_memory *memory, alineo_span entries)
 {
-    alineo_scan_init(&batch->scan, entries);
-    batch->scan.depth_limit = ALINEO_JSON_DEPTH + 1; /* an entry around its payload */
+    start_scan(batch, entries);
     alineo_entry_reader_init(&batch->reader, memory);
     for (int i = 0; i < 4; i++)
         alineo_buffer_init(&batch->texts[i], memory);
@@ -70,6 +75,12 @@ void alineo_batch_free(alineo_batch *batch)
     alineo_map_free(&batch->sessions);
     alineo_buffer_free(&batch->latest);
     alineo_buffer_free(&batch->session);
+}
+
+void alineo_batch_give(alineo_batch *batch, alineo_span entry)
+{
+    start_scan(batch, entry);
+    batch->array = true; /* as an element it cannot open the batch's own array */
 }
 
 /* Whether the session asked for last is this entry's: batches come in runs. */

@@ -24,6 +24,10 @@ typedef struct alineo_batch {
 void alineo_batch_init(alineo_batch *batch, const alineo_memory *memory, alineo_span entries);
 void alineo_batch_free(alineo_batch *batch);
 
+/* For a caller that has the entries of an array apart: gives the next one, as
+ * JSON, which alineo_batch_next is then called for once. */
+void alineo_batch_give(alineo_batch *batch, alineo_span entry);
+
 /* Reads the next entry and checks it; false at the end and on an error, which
  * `error` tells apart (its code) and which names the entry, counted from 0.
  * The entry lives until the next call. */

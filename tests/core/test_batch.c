@@ -433,6 +433,42 @@ static void special_tells_of_this_payload_alone(void **state)
     exact_free(entries);
 }
 
+static void entries_given_apart_are_read_as_elements(void **state)
+{
+    alineo_span entry = json_copy(SHORT);
+    alineo_span array = json_copy("[" SHORT "]");
+    alineo_batch batch;
+    alineo_entry read;
+    alineo_error error;
+    test_heap heap;
+
+    (void)state;
+    heap_init(&heap);
+    alineo_error_init(&error, "f");
+    alineo_batch_init(&batch, &heap.memory, (alineo_span){NULL, 0});
+    for (int i = 0; i < 3; i++) {
+        alineo_batch_give(&batch, entry);
+        assert_true(alineo_batch_next(&batch, &read, &error));
+        assert_int_equal(error.entry, i);
+        assert_true(alineo_span_equal(read.name, (alineo_span){"a", 1}));
+    }
+    alineo_batch_give(&batch, array);
+    assert_false(alineo_batch_next(&batch, &read, &error));
+    assert_string_equal(error.text, "f: entry 3: must be an object");
+    alineo_batch_free(&batch);
+
+    /* Nor is the first one taken for the batch itself. */
+    alineo_error_init(&error, "f");
+    alineo_batch_init(&batch, &heap.memory, (alineo_span){NULL, 0});
+    alineo_batch_give(&batch, array);
+    assert_false(alineo_batch_next(&batch, &read, &error));
+    assert_string_equal(error.text, "f: entry 0: must be an object");
+    alineo_batch_free(&batch);
+    heap_check(&heap);
+    exact_free(entry);
+    exact_free(array);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +485,7 @@ int main(void)
         cmocka_unit_test(an_entry_without_a_ts_comes_no_earlier_than_its_session),
         cmocka_unit_test(a_payload_may_nest_as_deep_in_a_batch_as_alone),
         cmocka_unit_test(special_tells_of_this_payload_alone),
+        cmocka_unit_test(entries_given_apart_are_read_as_elements),
     };
 
     return cmocka_run_group_tests_name("batch", tests, NULL, NULL);

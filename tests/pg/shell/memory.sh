@@ -28,7 +28,8 @@ sql alineo_memory "CREATE TABLE input AS SELECT kind, CASE WHEN kind LIKE '%arra
            LATERAL generate_series(1, CASE WHEN kind LIKE 'small%' THEN 10 ELSE 2000 * $megabytes END) i,
            LATERAL (SELECT json_build_object('name', 'n', 'sandboxId', 'b', 'event', 'exec.output', 'ts', i,
                'payload', json_build_object('seq', 1, 'type', 'stdout', 'text', repeat('0123456789', 40)))::text AS entry) e
-     GROUP BY kind"
+     GROUP BY kind;
+    CREATE TABLE documents AS SELECT kind, entries::jsonb FROM input WHERE kind LIKE '%array'"
 
 # What a call adds to the memory of a new backend at its peak, in percent of
 # so many bytes, after the same call on little. Pages that are shared count
@@ -60,3 +61,6 @@ for shape in array lines; do
         "SELECT octet_length(entries) FROM input WHERE kind = '$shape'" "$shape" "small $shape" \
         "alineo_append_batch(entries) FROM input WHERE kind = 'OF'")"
 done
+within "alineo_append_batch, jsonb" 200 "$(percent \
+    "SELECT octet_length(entries::text) FROM documents WHERE kind = 'array'" array "small array" \
+    "alineo_append_batch(entries) FROM documents WHERE kind = 'OF'")"

@@ -39,5 +39,26 @@ SELECT alineo_append_batch('[{"name":"n","sandboxId":"clock","event":"a","ts":99
   {"name":"n","sandboxId":"clock2","event":"e"},{"name":"n","sandboxId":"clock","event":"f","ts":1},{"name":"n","sandboxId":"clock","event":"g"}]');
 SELECT alineo_append_batch('{"name":"n","sandboxId":"clock","event":"h"}');
 SELECT event, ts = 99999999999999 AS late, ts = 1 AS early FROM alineo_events WHERE sandbox_id LIKE 'clock%' ORDER BY id;
+-- jsonb is read element by element, and answers as its text does.
+CREATE FUNCTION answer(entries text, kind text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE appended bigint;
+BEGIN
+  EXECUTE format('SELECT alineo_append_batch($1::%s)', kind) INTO appended USING entries;
+  RETURN appended;
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT left(entries, 40) AS entries, answer(entries, 'jsonb') AS jsonb, answer(entries, 'jsonb') = answer(entries, 'text') AS same
+FROM (VALUES ('[]'), ('{}'), ('1'), ('"[]"'), ('null'), ('[1]'), ('[[]]'), ('[[{"name":"n","sandboxId":"j","event":"e"}]]'),
+  ('{"name":"n","sandboxId":"j","event":"e","payload":{"x":[1,{"y":2}]}}'),
+  ('[{"name":"n","sandboxId":"j","event":"e"},{"name":"n","sandboxId":"j","event":"f","payload":[[],{}]}]'),
+  ('[{"name":"n","sandboxId":"j","event":"e"},null]'), ('[{"name":"n","sandboxId":"j","event":"e"},[{"name":"n"}]]'),
+  ('[{"name":"n","sandboxId":"j","event":"e"},{"name":"n","sandboxId":"j","event":""}]')) AS v(entries);
+SELECT event, count(*), min(payload::text) AS payload FROM alineo_events WHERE sandbox_id = 'j' GROUP BY event ORDER BY event;
+SELECT alineo_append_batch((SELECT jsonb_agg(jsonb_build_object('name', 'n', 'sandboxId', 'manyj', 'event', 'e', 'ts', 5,
+  'payload', jsonb_build_object('i', i, 'text', repeat('x', CASE WHEN i % 1000 = 0 THEN 20000 ELSE 10 END))) ORDER BY i) FROM generate_series(1, 25000) i));
+SELECT count(*), bool_and(o = i) AS in_order, sum(length) AS length FROM
+  (SELECT (payload ->> 'i')::int AS i, length(payload ->> 'text') AS length, row_number() OVER (ORDER BY id) AS o FROM alineo_events WHERE sandbox_id = 'manyj') x;
+DROP FUNCTION answer;
 DROP TABLE alineo_events, alineo_environments;
 DROP EXTENSION alineo_ledger;

@@ -56,14 +56,23 @@ static alineo_code renumber(call *c, sqlite3_stmt *statement, void *detail)
     return code;
 }
 
+/* Whether the append is part of a transaction that goes on after it. */
+static bool is_inside(sqlite3 *db)
+{
+    return !sqlite3_get_autocommit(db) || sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE;
+}
+
 static alineo_code store(call *c, append *a)
 {
     const alineo_entry *entry = &a->entry;
     tail *t = &c->ledger->tail;
     bool held = tail_holds(t, c->ledger->db);
 
-    if (!held)
-        tail_join(c);
+    if (!held) {
+        t->known = false;
+        if (is_inside(c->ledger->db) && tail_join(c) != ALINEO_OK)
+            return c->error.code;
+    }
     a->ts = entry->ts.given ? entry->ts.value : now_ms();
     bool ts_known =
         entry->ts.given || (held && tail_allows(t, entry->name, entry->sandbox_id, a->ts));

@@ -72,6 +72,10 @@ alineo_code schema_ensure(call *c)
     if (c->ledger->ready)
         return ALINEO_OK;
     prefer_wal(db);
+    /* What is there already is only read. In a transaction that would fix what
+     * it sees, so that the write behind it could not wait for another's end. */
+    if (tail_join(c) != ALINEO_OK)
+        return c->error.code;
     for (size_t i = 0; i < sizeof schema_sql / sizeof schema_sql[0]; i++) {
         int rc = sqlite3_exec(db, schema_sql[i], NULL, NULL, NULL);
         if (rc != SQLITE_OK)

@@ -21,22 +21,29 @@ bool tail_allows(const tail *t, alineo_span name, alineo_span sandbox_id, int64_
     return t->latest_known && now >= t->latest && same_session(t, name, sandbox_id);
 }
 
-void tail_join(call *c)
+alineo_code tail_join(call *c)
 {
     tail *t = &c->ledger->tail;
     sqlite3 *db = c->ledger->db;
     sqlite3_stmt *statement = NULL;
+    alineo_code code = ALINEO_OK;
 
     t->known = false;
-    if (t->joined ||
-        (sqlite3_get_autocommit(db) && sqlite3_txn_state(db, "main") != SQLITE_TXN_WRITE))
-        return;
+    if (t->joined)
+        return ALINEO_OK;
     /* Never kept: a statement over the cache's own table would hold the table,
      * and the table the statement, past the end of the connection. */
-    if (sqlite3_prepare_v2(db, statement_sql[SQL_JOIN_TRANSACTION], -1, &statement, NULL) ==
-        SQLITE_OK)
-        t->joined = sqlite3_step(statement) == SQLITE_DONE;
+    int rc = sqlite3_prepare_v2(db, statement_sql[SQL_JOIN_TRANSACTION], -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    /* Alone it was a transaction of its own, and that has ended. */
+    t->joined = rc == SQLITE_DONE && sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE;
+    /* SQLite has waited for the lock; the write itself would only wait again.
+     * Whatever else fails here, the write says better or does without. */
+    if ((rc & 0xFF) == SQLITE_BUSY)
+        code = call_failed(c, rc);
     (void)sqlite3_finalize(statement);
+    return code;
 }
 
 void tail_note(call *c, bool held, bool latest, alineo_span name, alineo_span sandbox_id,

@@ -18,6 +18,7 @@
 #include <sqlite3ext.h>
 
 #include "arguments.h"
+#include "error.h"
 
 typedef struct tail {
     bool joined;           /* the cache's table is part of the transaction */
@@ -37,9 +38,9 @@ bool tail_holds(const tail *t, sqlite3 *db);
 /* Whether `now` is no less than the session's latest ts, given that the tail
  * holds. */
 bool tail_allows(const tail *t, alineo_span name, alineo_span sandbox_id, int64_t now);
-/* Before an append for which the tail does not hold: has the cache's table join
- * the transaction the append is part of, if there is one beyond the append. */
-void tail_join(struct call *c);
+/* Has the cache's table join the transaction that the next write is part of.
+ * This takes the lock to write, and fails only where another holds that. */
+alineo_code tail_join(struct call *c);
 /* Notes an append that was stored. `held`: the tail held before it; `latest`:
  * its ts is the session's latest. */
 void tail_note(struct call *c, bool held, bool latest, alineo_span name, alineo_span sandbox_id,

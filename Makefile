@@ -122,6 +122,11 @@ $(BUILD)/tests/core/test_%: $(BUILD)/tests/core/test_%.o $(BUILD)/tests/core/sup
 $(BUILD)/tests/sqlite/test_%: $(BUILD)/tests/sqlite/test_%.o $(BUILD)/tests/sqlite/support.o
 	$(CC) $(SANITIZE) $^ -lsqlite3 -lcmocka -lpthread -o $@
 
+# Injected faults: the calls, and what has to hold when one fails.
+FAULT_OBJ := $(patsubst %,$(BUILD)/tests/sqlite/%.o,calls trial)
+$(BUILD)/tests/sqlite/test_memory: $(FAULT_OBJ)
+$(BUILD)/tests/sqlite/test_surface: $(BUILD)/tests/sqlite/calls.o
+
 # The extension as a part of a program.
 COMPILED_IN_OBJ  := $(SQLITE_SRC:%.c=$(BUILD)/compiled_in/%.o)
 COMPILED_IN_TEST := $(BUILD)/tests/compiled_in/test_compiled_in

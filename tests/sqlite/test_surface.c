@@ -2,7 +2,7 @@
  * test_surface.c - what the extension registers, to the name and the column.
  * A name added or taken away has to be added or taken away here.
  */
-#include "support.h"
+#include "calls.h"
 #include "version.h"
 
 #include <string.h>
@@ -64,6 +64,34 @@ static void only_the_version_is_deterministic_and_innocuous(void **state)
                 "SELECT DISTINCT name FROM pragma_function_list WHERE name LIKE 'alineo%'"
                 " AND flags & (0x800 | 0x200000) ORDER BY name",
                 "alineo_version");
+}
+
+static bool is_called(const char *name)
+{
+    for (size_t i = 0; i < call_count; i++) {
+        int len;
+        const char *function = call_function(&call_cases[i], &len);
+        if ((int)strlen(name) == len && strncmp(name, function, (size_t)len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void every_function_is_called_by_the_tests_with_faults(void **state)
+{
+    static const char *const internal = "alineo_visit alineo_entries alineo_migrated"
+                                        " alineo_statements";
+    sqlite3_stmt *names = prepare(db_of(state), "SELECT DISTINCT name FROM pragma_function_list"
+                                                " WHERE name LIKE 'alineo%' UNION"
+                                                " SELECT name FROM pragma_module_list"
+                                                " WHERE name LIKE 'alineo%'");
+
+    while (sqlite3_step(names) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(names, 0);
+        if (strstr(internal, name) == NULL && !is_called(name))
+            fail_msg("no call of %s in calls.c", name);
+    }
+    assert_int_equal(sqlite3_finalize(names), SQLITE_OK);
 }
 
 #define EVENT_COLUMNS "id, sandbox_id, name, step_idx, branch, event, payload, error, ts"
@@ -233,6 +261,7 @@ int main(void)
         MEMORY_TEST(every_module_is_there),
         MEMORY_TEST(the_writing_functions_are_directonly_and_no_others),
         MEMORY_TEST(only_the_version_is_deterministic_and_innocuous),
+        MEMORY_TEST(every_function_is_called_by_the_tests_with_faults),
         MEMORY_TEST(a_row_function_has_its_columns_in_their_order),
         MEMORY_TEST(a_row_function_takes_so_many_arguments_and_no_more),
         MEMORY_TEST(a_function_with_too_few_or_too_many_arguments_is_refused),

@@ -124,7 +124,8 @@ $(BUILD)/tests/sqlite/test_%: $(BUILD)/tests/sqlite/test_%.o $(BUILD)/tests/sqli
 
 # Injected faults: the calls, and what has to hold when one fails.
 FAULT_OBJ := $(patsubst %,$(BUILD)/tests/sqlite/%.o,calls trial)
-$(BUILD)/tests/sqlite/test_memory: $(FAULT_OBJ)
+$(BUILD)/tests/sqlite/test_memory $(BUILD)/tests/sqlite/test_io: $(FAULT_OBJ)
+$(BUILD)/tests/sqlite/test_io: $(BUILD)/tests/sqlite/fault_vfs.o
 $(BUILD)/tests/sqlite/test_surface: $(BUILD)/tests/sqlite/calls.o
 
 # The extension as a part of a program.

@@ -24,6 +24,9 @@ typedef struct trial {
     void (*arm)(long nth);                 /* the nth chance from now on is the fault's */
     bool (*disarm)(void);                  /* whether it struck */
     bool (*is_its_error)(const answer *a); /* whether it may be what a call failed with */
+    /* Errors that SQLite may report of a write that is stored; NULL: none. */
+    bool (*comes_late)(const answer *a);
+    long late; /* how many did */
     /* It may also have made an answer wrong, or the ledger: then the call, the
      * connection and the process have to survive it, and that is all. */
     bool spoils;

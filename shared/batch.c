@@ -162,17 +162,21 @@ static alineo_code not_json(alineo_batch *batch, alineo_error *error)
                        batch->scan.reason);
 }
 
+/* Sets a text, or its bit in `wrong` where the value is none: of equal keys the
+ * last counts, and may be one. */
 static alineo_code set_text(alineo_batch *batch, slot slot, const alineo_value *value,
-                            alineo_span *text, alineo_error *error)
+                            alineo_span *text, unsigned *wrong, alineo_error *error)
 {
     alineo_buffer *decoded = &batch->texts[slot];
 
-    if (value->kind == ALINEO_NULL) {
-        *text = (alineo_span){NULL, 0};
+    *text = (alineo_span){NULL, 0};
+    *wrong &= ~(1u << slot);
+    if (value->kind == ALINEO_NULL)
+        return ALINEO_OK;
+    if (value->kind != ALINEO_STRING) {
+        *wrong |= 1u << slot;
         return ALINEO_OK;
     }
-    if (value->kind != ALINEO_STRING)
-        return alineo_fail(error, ALINEO_BAD_ARGUMENT, "%s must be a string", text_names[slot]);
     *text = value->text;
     if (value->form == ALINEO_PLAIN)
         return ALINEO_OK;
@@ -192,13 +196,13 @@ static alineo_integer integer_of(const alineo_value *value)
 }
 
 static alineo_code set_slot(alineo_batch *batch, alineo_entry *entry, slot slot,
-                            const alineo_value *value, alineo_error *error)
+                            const alineo_value *value, unsigned *wrong, alineo_error *error)
 {
     switch (slot) {
-    case SLOT_NAME: return set_text(batch, slot, value, &entry->name, error);
-    case SLOT_SANDBOX_ID: return set_text(batch, slot, value, &entry->sandbox_id, error);
-    case SLOT_EVENT: return set_text(batch, slot, value, &entry->event, error);
-    case SLOT_ERROR: return set_text(batch, slot, value, &entry->error, error);
+    case SLOT_NAME: return set_text(batch, slot, value, &entry->name, wrong, error);
+    case SLOT_SANDBOX_ID: return set_text(batch, slot, value, &entry->sandbox_id, wrong, error);
+    case SLOT_EVENT: return set_text(batch, slot, value, &entry->event, wrong, error);
+    case SLOT_ERROR: return set_text(batch, slot, value, &entry->error, wrong, error);
     case SLOT_STEP_IDX: entry->step_idx = integer_of(value); break;
     case SLOT_BRANCH: entry->branch = integer_of(value); break;
     case SLOT_TS: entry->ts = integer_of(value); break;
@@ -222,17 +226,21 @@ static alineo_code read_entry(alineo_batch *batch, alineo_entry *entry, alineo_e
     alineo_value value;
     alineo_span key;
     bool escaped;
+    unsigned wrong = 0; /* a bit for each text that is none */
 
     memset(entry, 0, sizeof *entry);
     batch->scan.special = false;
     while (alineo_scan_member(&batch->scan, &key, &escaped, &value)) {
-        alineo_code code = set_slot(batch, entry, slot_of(key, escaped), &value, error);
+        alineo_code code = set_slot(batch, entry, slot_of(key, escaped), &value, &wrong, error);
         if (code != ALINEO_OK)
             return code;
         batch->scan.special = false;
     }
     if (batch->scan.reason != NULL)
         return not_json(batch, error);
+    for (slot slot = SLOT_NAME; slot <= SLOT_ERROR; slot++)
+        if (wrong & 1u << slot)
+            return alineo_fail(error, ALINEO_BAD_ARGUMENT, "%s must be a string", text_names[slot]);
     return alineo_entry_check(&batch->reader, entry, &alineo_entry_keys, true, error);
 }
 

@@ -296,6 +296,23 @@ static void an_error_names_the_entry_and_the_field(void **state)
     }
 }
 
+/* Also in what kind they have: one that is none of a field's is not read. */
+static void of_equal_keys_of_an_entry_the_last_counts(void **state)
+{
+    static const expectation cases[] = {
+        {"{'name':7,'sandbox_id':[],'event':{},'error':true,'ts':'x','name':'n','sandboxId':'s',"
+         "'event':'e','error':null,'ts':1}",
+         "n s e -1 - 1 - -\n", ALINEO_OK},
+        {"{'name':'n','sandboxId':'s','event':'e','name':7}",
+         "! alineo_append_batch: entry 0: name must be a string", ALINEO_BAD_ARGUMENT},
+        {"{'name':7,'sandboxId':'s','event':'e','name':null}",
+         "! alineo_append_batch: entry 0: name must not be NULL", ALINEO_BAD_ARGUMENT},
+    };
+
+    (void)state;
+    assert_read(cases, COUNT_OF(cases));
+}
+
 static void a_payload_is_kept_to_the_byte(void **state)
 {
     static const char *const payloads[] = {
@@ -481,6 +498,7 @@ int main(void)
         cmocka_unit_test(text_behind_an_array_is_refused),
         cmocka_unit_test(an_entry_must_be_an_object),
         cmocka_unit_test(an_error_names_the_entry_and_the_field),
+        cmocka_unit_test(of_equal_keys_of_an_entry_the_last_counts),
         cmocka_unit_test(a_payload_is_kept_to_the_byte),
         cmocka_unit_test(an_entry_without_a_ts_comes_no_earlier_than_its_session),
         cmocka_unit_test(a_payload_may_nest_as_deep_in_a_batch_as_alone),

@@ -59,6 +59,7 @@ NODE_PACKAGES     := $(if $(shell which npm 2>/dev/null),,nodejs npm)
 BUILD_PACKAGES    := gcc libc6-dev libsqlite3-dev
 DEMO_PACKAGES     := $(BUILD_PACKAGES) sqlite3 python3
 CHECK_PACKAGES    := $(DEMO_PACKAGES) libcmocka-dev clang g++ python3-psycopg2 python3-psycopg $(NODE_PACKAGES)
+FUZZ_PACKAGES     := $(BUILD_PACKAGES) g++ clang libclang-rt-14-dev nlohmann-json3-dev libgmp-dev
 VALGRIND_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev valgrind
 
 # --- the core and alineo.so ---------------------------------------------------
@@ -210,6 +211,42 @@ check-valgrind: check-packages
 	@PYTHONMALLOC=malloc valgrind -q --error-exitcode=9 --leak-check=no \
 	  $(PYTHON) tests/conformance/run.py --sqlite $(BUILD)/alineo.so
 
+# libFuzzer with both sanitizers; what guides it is the coverage of the code under
+# test, not of the harnesses. FUZZ_SECONDS is for each harness.
+FUZZ          := $(BUILD)/fuzz
+FUZZ_SECONDS  ?= 30
+FUZZ_FLAGS    := -O1 -g -fno-omit-frame-pointer $(SANITIZERS)
+FUZZ_GUIDED   := $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link
+FUZZ_CORE     := $(CORE_SRC:%.c=$(FUZZ)/%.o)
+FUZZ_SQLITE   := $(SQLITE_SRC:%.c=$(FUZZ)/%.o)
+FUZZ_SHARED   := $(patsubst %.cpp,$(FUZZ)/%.o,$(filter-out $(wildcard tests/fuzz/fuzz_*),$(wildcard tests/fuzz/*.cpp)))
+FUZZ_TESTS    := $(patsubst tests/fuzz/%.cpp,$(FUZZ)/%,$(sort $(wildcard tests/fuzz/fuzz_*.cpp)))
+
+$(FUZZ)/shared/%.o: shared/%.c
+	@mkdir -p $(@D)
+	clang $(CORE_FLAGS) $(FUZZ_GUIDED) -c $< -o $@
+
+$(FUZZ)/sqlite_ext/%.o: sqlite_ext/%.c
+	@mkdir -p $(@D)
+	clang $(SQLITE_FLAGS) -DSQLITE_CORE $(FUZZ_GUIDED) -c $< -o $@
+
+$(FUZZ)/tests/fuzz/%.o: tests/fuzz/%.cpp
+	@mkdir -p $(@D)
+	clang++ -std=c++17 $(WARNINGS) -Ishared -MMD -MP $(FUZZ_FLAGS) -c $< -o $@
+
+$(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(FUZZ_CORE)
+	clang++ $(SANITIZERS) -fsanitize=fuzzer $^ -lsqlite3 -lgmpxx -lgmp -lm -o $@
+
+$(FUZZ)/fuzz_sqlite: $(FUZZ_SQLITE)
+
+.PHONY: fuzz fuzz-run
+fuzz:
+	@scripts/install-packages $(FUZZ_PACKAGES)
+	@$(MAKE) --no-print-directory -s fuzz-run
+
+fuzz-run: $(FUZZ_TESTS)
+	@FUZZ_BUILD=$(FUZZ) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $(FUZZ_TESTS)
+
 demo:
 	@scripts/install-packages $(DEMO_PACKAGES)
 	@$(MAKE) --no-print-directory -s alineo.so
@@ -272,5 +309,6 @@ clean:
 
 -include $(CORE_OBJ:.o=.d) $(SQLITE_OBJ:.o=.d) $(COMPILED_IN_OBJ:.o=.d)
 -include $(wildcard $(BUILD)/tests/*/*.d $(BUILD)/bench/*.d)
+-include $(FUZZ_CORE:.o=.d) $(FUZZ_SQLITE:.o=.d) $(wildcard $(FUZZ)/tests/fuzz/*.d)
 
 endif

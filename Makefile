@@ -219,7 +219,8 @@ FUZZ_FLAGS    := -O1 -g -fno-omit-frame-pointer $(SANITIZERS)
 FUZZ_GUIDED   := $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link
 FUZZ_CORE     := $(CORE_SRC:%.c=$(FUZZ)/%.o)
 FUZZ_SQLITE   := $(SQLITE_SRC:%.c=$(FUZZ)/%.o)
-FUZZ_SHARED   := $(patsubst %.cpp,$(FUZZ)/%.o,$(filter-out $(wildcard tests/fuzz/fuzz_*),$(wildcard tests/fuzz/*.cpp)))
+FUZZ_PARTS    := harness units oracle entry_model events store model
+FUZZ_SHARED   := $(FUZZ_PARTS:%=$(FUZZ)/tests/fuzz/%.o)
 FUZZ_TESTS    := $(patsubst tests/fuzz/%.cpp,$(FUZZ)/%,$(sort $(wildcard tests/fuzz/fuzz_*.cpp)))
 
 $(FUZZ)/shared/%.o: shared/%.c
@@ -237,7 +238,7 @@ $(FUZZ)/tests/fuzz/%.o: tests/fuzz/%.cpp
 $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(FUZZ_CORE)
 	clang++ $(SANITIZERS) -fsanitize=fuzzer $^ -lsqlite3 -lgmpxx -lgmp -lm -o $@
 
-$(FUZZ)/fuzz_sqlite: $(FUZZ_SQLITE)
+$(FUZZ)/fuzz_sqlite: $(FUZZ)/tests/fuzz/database.o $(FUZZ_SQLITE)
 
 .PHONY: fuzz fuzz-run
 fuzz:

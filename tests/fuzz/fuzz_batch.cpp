@@ -254,6 +254,17 @@ static std::string entry_text(choices &in)
            ",\"event\":\"exec.output\"" + text + "}";
 }
 
+/* Two entries with no line break between them are an error of the second. */
+static void on_one_line(const std::string &entry, const times &clock)
+{
+    outcome o = read(entry + " \t" + entry, clock);
+
+    if (o.entries.size() == 1) /* the first one is right */
+        CHECK(o.error.find(": unexpected text behind the value") != std::string::npos);
+    else
+        CHECK(o.entries.empty() && o.code != ALINEO_OK);
+}
+
 /* Entries made here: in all three forms, each as the model has it. */
 static void made(choices &in)
 {
@@ -269,6 +280,8 @@ static void made(choices &in)
         oracle::value entry;
         if (!oracle::parse(text, entry, 1001))
             continue;
+        if (entry.of(oracle::kind::object))
+            on_one_line(text, clock);
         check_same(
             read(text, clock),
             expect(entry.of(oracle::kind::array) ? entry.items : std::vector<oracle::value>{entry},

@@ -77,6 +77,23 @@ static void set_scalar(JsonbValue *value, alineo_buffer *texts, const alineo_sca
     }
 }
 
+/* Refuses one more element or pair where the server's list of them, which it
+ * doubles from four on, would be too large to allocate: its own limit is
+ * higher, and what it says below that is no error of the caller's. */
+static void check_room(const JsonbParseState *open, bool key)
+{
+    bool object = open != NULL && open->contVal.type == jbvObject;
+
+    if (open == NULL || object != key)
+        return;
+    Size count = (Size)(object ? open->contVal.val.object.nPairs : open->contVal.val.array.nElems);
+    Size size = object ? sizeof(JsonbPair) : sizeof(JsonbValue);
+    if (count >= 4 && (count & (count - 1)) == 0 && !AllocSizeIsValid(2 * count * size))
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("number of jsonb %s exceeds the maximum allowed (%zu)",
+                               object ? "object pairs" : "array elements", count)));
+}
+
 Jsonb *alineo_jsonb_make(alineo_buffer *texts, alineo_span json)
 {
     JsonbParseState *open = NULL; /* the containers being read */
@@ -89,6 +106,8 @@ Jsonb *alineo_jsonb_make(alineo_buffer *texts, alineo_span json)
     alineo_scan_init(&scan, json);
     while ((token = alineo_scan_token(&scan)) != ALINEO_END) {
         CHECK_FOR_INTERRUPTS();
+        if (token != ALINEO_OBJECT_END && token != ALINEO_ARRAY_END)
+            check_room(open, token == ALINEO_KEY);
         switch (token) {
         case ALINEO_OBJECT: (void)pushJsonbValue(&open, WJB_BEGIN_OBJECT, NULL); break;
         case ALINEO_OBJECT_END: whole = pushJsonbValue(&open, WJB_END_OBJECT, NULL); break;

@@ -20,11 +20,13 @@ static alineo_ledger *ledgers;
  * changes. */
 static Oid last_function;
 static alineo_ledger *last_ledger;
+static uint64 changes; /* of functions and schemas, that were heard of */
 
 static void forget_last(Datum argument, int cache, uint32 hash)
 {
     (void)argument, (void)cache, (void)hash;
     last_ledger = NULL;
+    changes++;
 }
 
 static void watch_catalog(void)
@@ -75,12 +77,15 @@ alineo_ledger *alineo_ledger_of(FunctionCallInfo fcinfo)
 {
     Oid function = fcinfo->flinfo->fn_oid;
 
-    if (last_ledger == NULL || last_function != function) {
-        watch_catalog();
-        last_ledger = find_ledger(function);
-        last_function = function;
-    }
-    return last_ledger;
+    if (last_ledger != NULL && last_function == function)
+        return last_ledger;
+    watch_catalog();
+    uint64 before = changes;
+    alineo_ledger *ledger = find_ledger(function);
+    /* Looking may bring news of a change, which this may be older than. */
+    last_ledger = before == changes ? ledger : NULL;
+    last_function = function;
+    return ledger;
 }
 
 Oid alineo_ledger_relation(const alineo_ledger *ledger, const char *name)

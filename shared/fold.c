@@ -12,6 +12,7 @@ void alineo_fold_init(alineo_fold *fold, const alineo_memory *memory)
     fold->memory = memory;
     alineo_map_init(&fold->by_seq, memory);
     alineo_buffer_init(&fold->execs, memory);
+    alineo_buffer_init(&fold->opened, memory);
     alineo_buffer_init(&fold->scratch, memory);
 }
 
@@ -42,6 +43,7 @@ void alineo_fold_free(alineo_fold *fold)
     for (size_t i = 0; i < alineo_fold_count(fold); i++)
         exec_free(fold, alineo_fold_exec(fold, i));
     alineo_buffer_free(&fold->execs);
+    alineo_buffer_free(&fold->opened);
     alineo_buffer_free(&fold->scratch);
     alineo_map_free(&fold->by_seq);
     alineo_fold_init(fold, fold->memory);
@@ -100,10 +102,14 @@ static alineo_attempt *open_attempt(alineo_fold *fold, alineo_exec *exec)
     alineo_buffer_init(&fresh->in_ends, fold->memory);
     alineo_buffer_init(&fresh->cwd, fold->memory);
     alineo_buffer_init(&fresh->env, fold->memory);
+    if (exec->current == NULL) {
+        size_t index = (size_t)(exec - alineo_fold_exec(fold, 0));
+        alineo_buffer_put(&fold->opened, (const char *)&index, sizeof index);
+    }
     if (exec->current != exec->completed)
         attempt_free(fold, exec->current);
     exec->current = fresh;
-    return fresh;
+    return fold->opened.failed ? NULL : fresh;
 }
 
 static alineo_attempt *current_attempt(alineo_fold *fold, alineo_exec *exec)
@@ -240,6 +246,8 @@ alineo_fold_result alineo_fold_event(alineo_fold *fold, const alineo_row *row)
 {
     int64_t seq;
 
+    if (row->damaged & (ALINEO_COLUMN_BIT_ID | ALINEO_COLUMN_BIT_EVENT))
+        return ALINEO_FOLD_DAMAGED;
     if (fold->fed && row->id <= fold->last_id)
         return ALINEO_FOLD_DISORDER;
     fold->fed = true;
@@ -248,12 +256,16 @@ alineo_fold_result alineo_fold_event(alineo_fold *fold, const alineo_row *row)
         row->event != ALINEO_EXEC_COMPLETED)
         return ALINEO_FOLD_OK;
     if (!alineo_fields_integer(&row->fields, ALINEO_FIELD_SEQ, &seq)) {
+        if (row->damaged & ALINEO_COLUMN_BIT_STEP_IDX)
+            return ALINEO_FOLD_DAMAGED;
         if (row->step_idx < 0)
             return ALINEO_FOLD_OK;
         seq = row->step_idx;
     }
     if (fold->only && seq != fold->only_seq)
         return ALINEO_FOLD_OK;
+    if (row->event != ALINEO_EXEC_OUTPUT && (row->damaged & ALINEO_COLUMN_BIT_TS))
+        return ALINEO_FOLD_DAMAGED;
     return apply(fold, row, seq) ? ALINEO_FOLD_OK : ALINEO_FOLD_NO_MEMORY;
 }
 
@@ -283,8 +295,12 @@ static bool prepend_stdin(alineo_attempt *attempt, alineo_attempt *before)
 
 bool alineo_fold_settle(alineo_fold *fold)
 {
-    for (size_t i = 0; i < alineo_fold_count(fold); i++) {
-        alineo_exec *exec = alineo_fold_exec(fold, i);
+    const size_t *opened = (const size_t *)(const void *)fold->opened.at;
+
+    /* The others were settled before: a long lineage is not walked again for
+     * each of its sessions. */
+    for (size_t i = 0; i < fold->opened.len / sizeof *opened; i++) {
+        alineo_exec *exec = alineo_fold_exec(fold, opened[i]);
         alineo_attempt *own = exec->current;
         /* An attempt of its own, once started, takes the inherited one's place. */
         bool replaced = exec->completed != NULL || (own != NULL && own->started);
@@ -300,6 +316,7 @@ bool alineo_fold_settle(alineo_fold *fold)
             attempt_free(fold, own);
         exec->current = NULL;
     }
+    fold->opened.len = 0;
     fold->fed = false;
     return true;
 }

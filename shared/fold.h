@@ -36,10 +36,11 @@ typedef struct alineo_exec {
 
 typedef struct alineo_fold {
     const alineo_memory *memory;
-    alineo_buffer execs; /* of alineo_exec */
-    alineo_map by_seq;   /* index into execs plus 1 */
-    size_t last;         /* index of the exec fed last */
-    bool fed;            /* an event of this session was fed: last_id */
+    alineo_buffer execs;  /* of alineo_exec */
+    alineo_map by_seq;    /* index into execs plus 1 */
+    alineo_buffer opened; /* of size_t: execs with an attempt since the last settling */
+    size_t last;          /* index of the exec fed last */
+    bool fed;             /* an event of this session was fed: last_id */
     int64_t last_id;
     bool only; /* keep one seq only: only_seq */
     int64_t only_seq;
@@ -49,6 +50,7 @@ typedef struct alineo_fold {
 typedef enum alineo_fold_result {
     ALINEO_FOLD_OK,
     ALINEO_FOLD_DISORDER, /* this event was recorded before the one fed last */
+    ALINEO_FOLD_DAMAGED,  /* a column that is needed cannot be read (alineo_row_sound) */
     ALINEO_FOLD_NO_MEMORY
 } alineo_fold_result;
 

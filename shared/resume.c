@@ -126,6 +126,10 @@ static alineo_code find_name(alineo_resume *resume, alineo_span sandbox_id, alin
 {
     alineo_code code = first_row(resume, ALINEO_QUERY_SANDBOX, none, sandbox_id, found, error);
 
+    if (code == ALINEO_OK && *found && !alineo_utf8_valid(resume->row.name))
+        resume->row.damaged |= ALINEO_COLUMN_BIT_NAME; /* no document could hold it */
+    if (code == ALINEO_OK && *found)
+        code = alineo_row_sound(&resume->row, ALINEO_COLUMN_BIT_NAME, error);
     if (code == ALINEO_OK && *found)
         *name = keep(resume, resume->row.name, ALINEO_PLAIN);
     resume->store->close(resume->store->context);
@@ -206,6 +210,9 @@ static alineo_code find_checkpoint(alineo_resume *resume, alineo_span name, alin
 
     while (code == ALINEO_OK && *found && !is_wanted(resume, want))
         code = store->next(store->context, &resume->row, found, error);
+    if (code == ALINEO_OK && *found)
+        code = alineo_row_sound(&resume->row,
+                                ALINEO_COLUMN_BIT_ID | (note ? ALINEO_COLUMN_BIT_TS : 0), error);
     if (code == ALINEO_OK && *found) {
         *before = resume->row.id;
         if (note)
@@ -270,6 +277,8 @@ static alineo_code climb(alineo_resume *resume, bool noted, alineo_error *error)
 typedef struct feeding {
     alineo_fold *fold;
     alineo_fold_result result;
+    int64_t id;       /* of the event fed last */
+    unsigned damaged; /* likewise */
 } feeding;
 
 static bool feed(void *argument, const alineo_row *row)
@@ -277,6 +286,8 @@ static bool feed(void *argument, const alineo_row *row)
     feeding *f = argument;
 
     f->result = alineo_fold_event(f->fold, row);
+    f->id = row->id;
+    f->damaged = row->damaged;
     return f->result == ALINEO_FOLD_OK;
 }
 
@@ -304,7 +315,7 @@ static alineo_code fold_events(alineo_resume *resume, alineo_query query, alineo
                                alineo_error *error)
 {
     const alineo_store *store = resume->store;
-    feeding f = {&resume->fold, ALINEO_FOLD_OK};
+    feeding f = {&resume->fold, ALINEO_FOLD_OK, 0, 0};
     alineo_code code =
         store->each != NULL
             ? store->each(store->context, query, name, sandbox_id, before, feed, &f, error)
@@ -313,6 +324,12 @@ static alineo_code fold_events(alineo_resume *resume, alineo_query query, alineo
     *disorder = f.result == ALINEO_FOLD_DISORDER;
     if (f.result == ALINEO_FOLD_NO_MEMORY)
         return alineo_fail_memory(error);
+    if (f.result == ALINEO_FOLD_DAMAGED)
+        return alineo_row_sound(&(alineo_row){.id = f.id, .damaged = f.damaged}, ~0u, error);
+    /* In order of ids only an id that is there twice is out of order. */
+    if (*disorder && query == ALINEO_QUERY_EVENTS_BY_ID)
+        return alineo_fail(error, ALINEO_DAMAGED, "%lld is the id of more than one event",
+                           (long long)f.id);
     return code;
 }
 

@@ -29,6 +29,27 @@ alineo_code alineo_row_listed(alineo_row *row, alineo_fields_reader *reader, ali
     return ALINEO_OK;
 }
 
+alineo_code alineo_row_sound(const alineo_row *row, unsigned needed, alineo_error *error)
+{
+    static const struct {
+        unsigned bit;
+        const char *column, *kind;
+    } columns[] = {
+        {ALINEO_COLUMN_BIT_NAME, "name", "text"},
+        {ALINEO_COLUMN_BIT_EVENT, "event", "text"},
+        {ALINEO_COLUMN_BIT_TS, "ts", "an integer"},
+        {ALINEO_COLUMN_BIT_STEP_IDX, "step_idx", "an integer"},
+    };
+
+    if (row->damaged & needed & ALINEO_COLUMN_BIT_ID)
+        return alineo_fail(error, ALINEO_DAMAGED, "the id of an event is not an integer");
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (row->damaged & needed & columns[i].bit)
+            return alineo_fail(error, ALINEO_DAMAGED, "%s of event %lld is not %s",
+                               columns[i].column, (long long)row->id, columns[i].kind);
+    return ALINEO_OK;
+}
+
 const alineo_value *alineo_row_tag(const alineo_fields *fields)
 {
     const alineo_value *tag = alineo_fields_string(fields, ALINEO_FIELD_TAG);

@@ -6,8 +6,19 @@
 
 #include "fields.h"
 
+/* Columns of a row that may hold what no append stores: SQLite keeps anything
+ * anywhere, and a table that was adopted may allow NULL. */
+enum {
+    ALINEO_COLUMN_BIT_ID = 1,
+    ALINEO_COLUMN_BIT_NAME = 2,
+    ALINEO_COLUMN_BIT_EVENT = 4,
+    ALINEO_COLUMN_BIT_TS = 8,
+    ALINEO_COLUMN_BIT_STEP_IDX = 16
+};
+
 typedef struct alineo_row {
     int64_t id, ts, step_idx;
+    unsigned damaged; /* bits of the columns that could not be read */
     alineo_event event;
     alineo_span name, sandbox_id; /* the session; only where a query asks for it */
     alineo_fields fields;
@@ -22,6 +33,10 @@ alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, al
  * hides no other row. Only ALINEO_NO_MEMORY is an error. */
 alineo_code alineo_row_listed(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
                               alineo_error *error);
+
+/* ALINEO_DAMAGED, with an error that names the event's id, where one of the
+ * columns in `needed` (bits) is damaged. */
+alineo_code alineo_row_sound(const alineo_row *row, unsigned needed, alineo_error *error);
 
 /* The tag of a checkpoint event (0.2 called it name), or NULL. */
 const alineo_value *alineo_row_tag(const alineo_fields *fields);

@@ -15,6 +15,13 @@ typedef struct append {
     int64_t ts;       /* the one wanted, then as stored */
 } append;
 
+alineo_code append_no_id(call *c)
+{
+    call_init(c, c->ledger, c->error.function);
+    c->rc = SQLITE_FULL;
+    return alineo_fail(&c->error, ALINEO_ENGINE, "no id is left above that of the last event");
+}
+
 /* Binds an entry as INSERT_EVENT in statements.c counts its columns. */
 static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
 {
@@ -36,6 +43,8 @@ static alineo_code insert(call *c, sqlite3_stmt *statement, void *detail)
         a->ts = sqlite3_column_int64(statement, 0);
         code = call_run(c, statement);
     }
+    if (code == ALINEO_ENGINE && (c->rc & 0xFF) == SQLITE_MISMATCH)
+        return append_no_id(c); /* FREE_ID in statements.c */
     if (code != ALINEO_OK)
         return code;
     a->stored = sqlite3_changes64(c->ledger->db) > 0;
@@ -66,7 +75,7 @@ static alineo_code store(call *c, append *a)
 {
     const alineo_entry *entry = &a->entry;
     tail *t = &c->ledger->tail;
-    bool held = tail_holds(t, c->ledger->db);
+    bool held = tail_holds(t, c->ledger->db) && t->id < INT64_MAX;
 
     if (!held) {
         t->known = false;

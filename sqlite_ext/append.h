@@ -13,4 +13,7 @@ void append_batch_function(sqlite3_context *context, int argc, sqlite3_value **a
  * alone: it takes a pointer that only that file can make. */
 extern const sqlite3_module entries_module;
 
+/* The error of a ledger whose last event has the highest id there is. */
+alineo_code append_no_id(call *c);
+
 #endif

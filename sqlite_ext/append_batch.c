@@ -26,6 +26,7 @@ typedef struct entries_cursor {
     append_batch *append;
     alineo_entry entry;
     int64_t free_id; /* the first row's id, 0: as SQLite chooses */
+    int64_t left;    /* entries that there are ids for */
     bool done;
 } entries_cursor;
 
@@ -91,30 +92,44 @@ static int entries_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/* Asks a statement that answers with one integer; *value stays on no answer. */
-static alineo_code ask(call *c, statement_id id, const alineo_entry *session, int64_t *value)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    alineo_code code = call_take(c, id, &statement);
-
-    if (code == ALINEO_OK && session != NULL) {
-        call_bind(c, statement, 1, session->name);
-        call_bind(c, statement, 2, session->sandbox_id);
-    }
-    if (code == ALINEO_OK)
-        code = call_step(c, statement, &row);
-    if (row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
-        *value = sqlite3_column_int64(statement, 0);
-    ledger_give(c->ledger, id, statement);
-    return code;
-}
-
+/* *latest stays where the session has no event. */
 static alineo_code ask_latest(void *context, const alineo_entry *entry, int64_t *latest,
                               alineo_error *error)
 {
+    call *c = context;
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    alineo_code code = call_take(c, SQL_LATEST_TS, &statement);
+
     (void)error; /* it is the call's */
-    return ask(context, SQL_LATEST_TS, entry, latest);
+    if (code == ALINEO_OK) {
+        call_bind(c, statement, 1, entry->name);
+        call_bind(c, statement, 2, entry->sandbox_id);
+        code = call_step(c, statement, &row);
+    }
+    if (row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        *latest = sqlite3_column_int64(statement, 0);
+    ledger_give(c->ledger, SQL_LATEST_TS, statement);
+    return code;
+}
+
+/* Which id comes first, and how many there are. */
+static alineo_code ask_ids(call *c, entries_cursor *e)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    alineo_code code = call_take(c, SQL_FREE_ID, &statement);
+
+    if (code == ALINEO_OK)
+        code = call_step(c, statement, &row);
+    if (row) {
+        bool none = sqlite3_column_type(statement, 0) == SQLITE_FLOAT;
+        e->free_id = none ? 0 : sqlite3_column_int64(statement, 0);
+        int64_t last = e->free_id != 0 ? e->free_id - 1 : sqlite3_column_int64(statement, 1);
+        e->left = none ? 0 : INT64_MAX - (last > 0 ? last : 0);
+    }
+    ledger_give(c->ledger, SQL_FREE_ID, statement);
+    return code;
 }
 
 static int entries_next(sqlite3_vtab_cursor *cursor)
@@ -125,7 +140,9 @@ static int entries_next(sqlite3_vtab_cursor *cursor)
     e->done = !alineo_batch_next(&e->append->batch, &e->entry, &c->error);
     if (e->append->batch.count > 1)
         e->free_id = 0;
-    if (!e->done)
+    if (!e->done && e->left-- == 0)
+        (void)append_no_id(c);
+    else if (!e->done)
         (void)alineo_batch_ts(&e->append->batch, &e->entry, e->entry.ts.given ? 0 : now_ms(),
                               ask_latest, c, &c->error);
     return c->error.code == ALINEO_OK ? SQLITE_OK : call_report_table(c, cursor->pVtab);
@@ -141,7 +158,7 @@ static int entries_filter(sqlite3_vtab_cursor *cursor, int plan, const char *tex
     if (e->append == NULL)
         return SQLITE_OK; /* called by hand: no rows */
     /* The INSERT holds the write lock by now, so no other can take this id. */
-    if (ask(e->append->call, SQL_FREE_ID, NULL, &e->free_id) != ALINEO_OK)
+    if (ask_ids(e->append->call, e) != ALINEO_OK)
         return call_report_table(e->append->call, cursor->pVtab);
     return entries_next(cursor);
 }

@@ -28,6 +28,11 @@ static alineo_code start(table_cursor *base)
 {
     migrated_cursor *cursor = (migrated_cursor *)base;
     alineo_span stored, payload;
+
+    if (sqlite3_value_type(base->arguments[EVENT]) == SQLITE_BLOB) {
+        base->done = true; /* no event of ours */
+        return ALINEO_OK;
+    }
     alineo_code code = table_text(base, EVENT, &stored);
 
     if (code != ALINEO_OK)

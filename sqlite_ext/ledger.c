@@ -204,6 +204,38 @@ alineo_span column_text(sqlite3_stmt *statement, int column)
     return (alineo_span){at, len};
 }
 
+static bool integer_of_double(double real, int64_t *integer)
+{
+    alineo_integer value = alineo_integer_of_double(real);
+
+    *integer = value.value;
+    return value.exact;
+}
+
+bool value_integer(sqlite3_value *value, int64_t *integer)
+{
+    int type = sqlite3_value_type(value);
+
+    *integer = 0;
+    if (type == SQLITE_FLOAT)
+        return integer_of_double(sqlite3_value_double(value), integer);
+    if (type == SQLITE_INTEGER)
+        *integer = sqlite3_value_int64(value);
+    return type == SQLITE_INTEGER;
+}
+
+bool column_integer(sqlite3_stmt *statement, int column, int64_t *integer)
+{
+    int type = sqlite3_column_type(statement, column);
+
+    *integer = 0;
+    if (type == SQLITE_FLOAT)
+        return integer_of_double(sqlite3_column_double(statement, column), integer);
+    if (type == SQLITE_INTEGER)
+        *integer = sqlite3_column_int64(statement, column);
+    return type == SQLITE_INTEGER;
+}
+
 void result_text(sqlite3_context *context, alineo_span text)
 {
     if (text.at == NULL)

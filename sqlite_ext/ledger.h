@@ -36,6 +36,10 @@ void ledger_release(void *l); /* a destructor for SQLite */
 /* The core's allocator over sqlite3_malloc: NULL where memory ran out. */
 extern const alineo_memory ledger_memory;
 
+/* A stored integer, or a real number equal to one; false where it is neither. */
+bool value_integer(sqlite3_value *value, int64_t *integer);
+bool column_integer(sqlite3_stmt *statement, int column, int64_t *integer);
+
 /* One SQL call in progress: whose, and what went wrong. */
 typedef struct call {
     struct ledger *ledger;

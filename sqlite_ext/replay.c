@@ -10,6 +10,8 @@
 #include "tables.h"
 #include "vocabulary.h"
 
+#include <math.h>
+
 /* In the order of COLUMNS in statements.c, which is that of the table. */
 enum { ID, SANDBOX_ID, NAME, STEP_IDX, BRANCH, EVENT, PAYLOAD, ERROR, TS, COLUMN_COUNT };
 
@@ -37,12 +39,21 @@ static alineo_code start(table_cursor *base, statement_id id)
 static alineo_code replay_start(table_cursor *base)
 {
     statement_cursor *cursor = (statement_cursor *)base;
-    alineo_code code = start(base, SQL_REPLAY);
+    table_bound ts = base->bounds[TS_BOUND];
+    bool lower = ts.least > INT64_MIN;
+    bool upper = ts.most < INT64_MAX;
+    alineo_code code = start(base, upper   ? SQL_REPLAY_WITHIN
+                                   : lower ? SQL_REPLAY_SINCE
+                                           : SQL_REPLAY);
 
     if (code != ALINEO_OK || base->done)
         return code;
-    (void)sqlite3_bind_int64(cursor->statement, 3, base->bounds[TS_BOUND].least);
-    bind_bound(cursor->statement, 4, base->bounds[TS_BOUND].most);
+    if (lower)
+        (void)sqlite3_bind_int64(cursor->statement, 3, ts.least);
+    else if (upper)
+        (void)sqlite3_bind_double(cursor->statement, 3, -HUGE_VAL);
+    if (upper)
+        (void)sqlite3_bind_int64(cursor->statement, 4, ts.most);
     (void)sqlite3_bind_int64(cursor->statement, 5, base->bounds[ID_BOUND].least);
     bind_bound(cursor->statement, 6, base->bounds[ID_BOUND].most);
     return ALINEO_OK;
@@ -53,11 +64,21 @@ static alineo_code last_checkpoint_start(table_cursor *base)
     return start(base, SQL_LAST_CHECKPOINT);
 }
 
-/* The payload as it was stored, but for one that was encoded twice. */
+static bool is_json(alineo_span payload)
+{
+    alineo_scan scan;
+
+    alineo_scan_init(&scan, payload);
+    return alineo_scan_document(&scan);
+}
+
+/* The payload as it was stored, but for one that was encoded twice. A damaged
+ * one is text and no more: JSON functions put what they are told is JSON into
+ * their documents as it is. */
 static void payload_column(sqlite3_stmt *statement, sqlite3_context *context)
 {
     alineo_fields_reader reader;
-    alineo_span payload, inner;
+    alineo_span payload, inner = {NULL, 0};
 
     if (sqlite3_column_type(statement, PAYLOAD) != SQLITE_TEXT) {
         sqlite3_result_value(context, sqlite3_column_value(statement, PAYLOAD));
@@ -72,7 +93,8 @@ static void payload_column(sqlite3_stmt *statement, sqlite3_context *context)
     if (alineo_fields_unwrap(&reader, payload, &inner))
         payload = inner;
     result_text(context, payload);
-    sqlite3_result_subtype(context, JSON_SUBTYPE);
+    if (payload.at == inner.at || is_json(payload))
+        sqlite3_result_subtype(context, JSON_SUBTYPE);
     if (reader.scratch.failed)
         sqlite3_result_error_nomem(context);
     alineo_fields_reader_free(&reader);

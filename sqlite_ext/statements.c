@@ -22,10 +22,13 @@
 #define CORE       "SELECT id, ts, step_idx, event, payload, name, sandbox_id FROM " EVENTS
 
 /* An id above all that were ever seen, where the highest of them were deleted
- * and SQLite would give them out again; NULL, which lets SQLite choose, else. */
+ * and SQLite would give them out again; NULL, which lets SQLite choose, else.
+ * Behind the last integer SQLite would choose at random: there it is a real
+ * number, which no row takes for its id. */
 #define FREE_ID                                                                                    \
-    "(SELECT d.last_id + 1 FROM main.alineo_deleted AS d"                                          \
-    " WHERE +d.last_id >= ifnull((SELECT max(id) FROM " EVENTS "), 0))"
+    "ifnull((SELECT d.last_id + 1 FROM main.alineo_deleted AS d"                                   \
+    " WHERE +d.last_id >= ifnull((SELECT max(id) FROM " EVENTS "), 0)),"                           \
+    " (SELECT id + 1 FROM " EVENTS " WHERE id = 9223372036854775807))"
 
 #define INSERT_EVENT                                                                               \
     "INSERT INTO " EVENTS "(id, name, sandbox_id, event, payload, step_idx, branch, error, ts) "
@@ -33,7 +36,9 @@
 #define ENVIRONMENTS                                                                               \
     "SELECT name, snapshot_id, image, built_at FROM main.alineo_environments "
 
-#define LATEST_TS "SELECT max(ts) FROM " EVENTS " WHERE " SESSION
+/* What SQLite keeps beside integers in ts sorts behind them, and is no time. */
+#define LATEST_TS                                                                                  \
+    "SELECT max(ts) FROM " EVENTS " WHERE " SESSION " AND ts <= 9223372036854775807"
 
 /* Checkpoints of a session, read in the order of their ids and never sorted. */
 #define CHECKPOINTS(name) CORE " WHERE " SESSION " AND event = " name " AND event" MILESTONE
@@ -74,7 +79,8 @@ const char *const statement_sql[SQL_COUNT] = {
 
     /* The session's latest ts is read under the lock of the insert. */
     [SQL_APPEND_NOW] = INSERT_EVENT "VALUES (" FREE_ID ", ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-                                    " max(?8, ifnull((" LATEST_TS "), 0))) RETURNING ts",
+                                    " CAST(max(?8, ifnull((" LATEST_TS "), 0)) AS INTEGER))"
+                                    " RETURNING ts",
 
     [SQL_APPEND_NEXT] = INSERT_EVENT "VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 
@@ -87,7 +93,7 @@ const char *const statement_sql[SQL_COUNT] = {
         INSERT_EVENT "SELECT id, name, sandbox_id, event, payload, step_idx, branch, error, ts"
                      " FROM alineo_entries(?1)",
 
-    [SQL_FREE_ID] = "SELECT " FREE_ID,
+    [SQL_FREE_ID] = "SELECT " FREE_ID ", (SELECT max(id) FROM " EVENTS ")",
 
     [SQL_LATEST_TS] = LATEST_TS,
 
@@ -120,8 +126,15 @@ const char *const statement_sql[SQL_COUNT] = {
         " (SELECT id AS key FROM " EVENTS " WHERE " SESSION " AND +id < ?3 ORDER BY +id LIMIT -1)"
         " CROSS JOIN " EVENTS " AS e ON e.id = key",
 
+    /* Three, because no bound lets through whatever SQLite may have kept in ts. */
     [SQL_REPLAY] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
-                   " AND ts BETWEEN ?3 AND ?4 AND id BETWEEN ?5 AND ?6 ORDER BY ts, id",
+                   " AND +id BETWEEN ?5 AND ?6 ORDER BY ts, id",
+
+    [SQL_REPLAY_SINCE] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
+                         " AND ts >= ?3 AND +id BETWEEN ?5 AND ?6 ORDER BY ts, id",
+
+    [SQL_REPLAY_WITHIN] = "SELECT " COLUMNS " FROM " EVENTS " WHERE " SESSION
+                          " AND ts BETWEEN ?3 AND ?4 AND id BETWEEN ?5 AND ?6 ORDER BY ts, id",
 
     [SQL_LAST_CHECKPOINT] =
         ALINEO_SQL_EACH_CHECKPOINT(WHOLE_CHECKPOINTS) " ORDER BY id DESC LIMIT 1",

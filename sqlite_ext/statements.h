@@ -21,7 +21,9 @@ typedef enum statement_id {
     SQL_SETTINGS,
     SQL_EVENTS,
     SQL_EVENTS_BY_ID,
-    SQL_REPLAY,
+    SQL_REPLAY,       /* of any ts */
+    SQL_REPLAY_SINCE, /* from a ts on */
+    SQL_REPLAY_WITHIN,
     SQL_LAST_CHECKPOINT,
     SQL_LIST_CHECKPOINTS,
     SQL_LIST_SANDBOXES,

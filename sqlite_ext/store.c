@@ -25,21 +25,38 @@ static alineo_code store_open(void *context, alineo_query query, alineo_span nam
     return ALINEO_OK;
 }
 
-/* Reads the columns of CORE in statements.c. */
+static unsigned damage(bool sound, unsigned column)
+{
+    return sound ? 0 : column;
+}
+
+/* A step_idx that is not there stands for none. */
+static unsigned step_damage(alineo_row *row, bool sound, int type)
+{
+    if (type == SQLITE_NULL)
+        row->step_idx = -1;
+    return damage(sound || type == SQLITE_NULL, ALINEO_COLUMN_BIT_STEP_IDX);
+}
+
+/* Reads the columns of CORE in statements.c, of a query that has found the
+ * event by its text. */
 static alineo_code read_columns(store *s, alineo_row *row)
 {
     sqlite3_stmt *statement = s->statement;
     alineo_span event = column_text(statement, 3);
     alineo_span payload = column_text(statement, 4);
 
+    row->damaged = damage(column_integer(statement, 0, &row->id), ALINEO_COLUMN_BIT_ID) |
+                   damage(column_integer(statement, 1, &row->ts), ALINEO_COLUMN_BIT_TS) |
+                   damage(sqlite3_column_type(statement, 5) == SQLITE_TEXT, ALINEO_COLUMN_BIT_NAME);
+    row->damaged |= step_damage(row, column_integer(statement, 2, &row->step_idx),
+                                sqlite3_column_type(statement, 2));
     row->name = column_text(statement, 5);
     row->sandbox_id = column_text(statement, 6);
-    if (event.at == NULL || row->name.at == NULL || row->sandbox_id.at == NULL ||
+    if (event.at == NULL || row->sandbox_id.at == NULL ||
+        (row->name.at == NULL && sqlite3_column_type(statement, 5) != SQLITE_NULL) ||
         (payload.at == NULL && sqlite3_column_type(statement, 4) != SQLITE_NULL))
         return alineo_fail_memory(&s->call->error);
-    row->id = sqlite3_column_int64(statement, 0);
-    row->ts = sqlite3_column_int64(statement, 1);
-    row->step_idx = sqlite3_column_int64(statement, 2);
     row->event = alineo_event_of(event);
     return alineo_row_payload(row, &s->reader, payload, &s->call->error);
 }
@@ -74,18 +91,23 @@ static alineo_code read_row(scan *s, sqlite3_value **argv)
 {
     alineo_row *row = &s->row;
     call *c = s->store->call;
-    alineo_span event = value_text(argv[4]);
 
+    row->damaged = damage(value_integer(argv[1], &row->id), ALINEO_COLUMN_BIT_ID) |
+                   damage(sqlite3_value_type(argv[4]) == SQLITE_TEXT, ALINEO_COLUMN_BIT_EVENT);
+    alineo_fields_clear(&row->fields);
+    row->event = ALINEO_EVENT_OTHER;
+    if (row->damaged != 0)
+        return ALINEO_OK;
+    alineo_span event = value_text(argv[4]);
     if (event.at == NULL)
         return alineo_fail_memory(&c->error);
-    row->id = sqlite3_value_int64(argv[1]);
-    row->ts = sqlite3_value_int64(argv[2]);
-    row->step_idx = sqlite3_value_int64(argv[3]);
     row->event = alineo_event_of(event);
-    alineo_fields_clear(&row->fields);
     if (row->event != ALINEO_EXEC_OUTPUT && row->event != ALINEO_EXEC_STARTED &&
         row->event != ALINEO_EXEC_COMPLETED)
         return ALINEO_OK;
+    row->damaged |= damage(value_integer(argv[2], &row->ts), ALINEO_COLUMN_BIT_TS);
+    row->damaged |=
+        step_damage(row, value_integer(argv[3], &row->step_idx), sqlite3_value_type(argv[3]));
     alineo_span payload = value_text(argv[5]);
     if (payload.at == NULL && sqlite3_value_type(argv[5]) != SQLITE_NULL)
         return alineo_fail_memory(&c->error);

@@ -152,6 +152,7 @@ static alineo_code read_event(const test_event *event, alineo_row *row,
     row->id = event->id;
     row->ts = event->ts;
     row->step_idx = event->step_idx;
+    row->damaged = 0;
     row->event = alineo_event_of(span_of(event->event));
     return alineo_row_payload(row, reader, *payload, error);
 }
@@ -343,7 +344,9 @@ static alineo_code store_next(void *context, alineo_row *row, bool *found, aline
     row->name = store->row_name = exact_copy(span_of(event->name));
     row->sandbox_id = store->row_sandbox = exact_copy(span_of(event->sandbox_id));
     *found = true;
-    return read_event(event, row, &store->reader, &store->row_payload, error);
+    alineo_code code = read_event(event, row, &store->reader, &store->row_payload, error);
+    row->damaged = event->id == store->damaged_id ? store->damaged : 0;
+    return code;
 }
 
 static void store_close(void *context)

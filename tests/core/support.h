@@ -91,6 +91,8 @@ typedef struct test_store {
     test_heap heap;                     /* the engine's own memory */
     alineo_fields_reader reader;
     alineo_span row_payload, row_name, row_sandbox;
+    int64_t damaged_id; /* a row whose columns `damaged` could not be read */
+    unsigned damaged;
 } test_store;
 
 void store_init(test_store *store, const test_event *events, size_t count);

@@ -88,6 +88,8 @@ typedef struct request {
     const char *sandbox_id, *tag;
     bool history, only;
     int64_t seq;
+    int64_t damaged_id; /* the event with a column that cannot be read */
+    unsigned damaged;   /* which */
 } request;
 
 static void assert_folds(request r, alineo_code code, const char *expected)
@@ -101,6 +103,8 @@ static void assert_folds(request r, alineo_code code, const char *expected)
 
     heap_init(&heap);
     store_init(&store, r.events, r.count);
+    store.damaged_id = r.damaged_id;
+    store.damaged = r.damaged;
     alineo_buffer_init(&out, &heap.memory);
     alineo_error_init(&error, "alineo_replay_cache");
     alineo_resume_init(&resume, &heap.memory, &store.store);
@@ -129,20 +133,21 @@ static void assert_folds(request r, alineo_code code, const char *expected)
 static void the_history_has_every_exec_in_its_latest_attempt(void **state)
 {
     (void)state;
-    assert_folds((request){in_order, COUNT_OF(in_order), "p", NULL, true, false, 0}, ALINEO_OK,
+    assert_folds((request){in_order, COUNT_OF(in_order), "p", NULL, true, false, 0, 0, 0},
+                 ALINEO_OK,
                  "0 'first' out '' err '' exit 0 at 30..40\n"
                  "1 'again' out '' err '' exit - at 20..-\n");
     /* By itself: the parent's execs are not in it. */
-    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "c", NULL, true, false, 0},
+    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "c", NULL, true, false, 0, 0, 0},
                  ALINEO_OK, "2 'b' out '' err '' exit 1 at 90..95\n");
-    assert_folds((request){in_order, COUNT_OF(in_order), "none", NULL, true, false, 0}, ALINEO_OK,
-                 "");
+    assert_folds((request){in_order, COUNT_OF(in_order), "none", NULL, true, false, 0, 0, 0},
+                 ALINEO_OK, "");
 }
 
 static void the_history_is_in_append_order_where_the_clock_stepped_back(void **state)
 {
     (void)state;
-    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "p", NULL, true, false, 0},
+    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "p", NULL, true, false, 0, 0, 0},
                  ALINEO_OK,
                  "1 'a' out 'one two three' err '' exit 0 at 100..60\n"
                  "2 - out '' err '' exit 0 at -..30\n");
@@ -152,22 +157,23 @@ static void one_exec_alone_may_be_asked_for(void **state)
 {
     (void)state;
     /* Also after the fold had to start again. */
-    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "p", NULL, true, true, 2},
+    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "p", NULL, true, true, 2, 0, 0},
                  ALINEO_OK, "2 - out '' err '' exit 0 at -..30\n");
-    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "c", NULL, false, true, 1},
+    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "c", NULL, false, true, 1, 0, 0},
                  ALINEO_OK, "1 'a' out 'one two three' err '' exit 0 at 100..60\n");
-    assert_folds((request){in_order, COUNT_OF(in_order), "p", NULL, true, true, 9}, ALINEO_OK, "");
+    assert_folds((request){in_order, COUNT_OF(in_order), "p", NULL, true, true, 9, 0, 0}, ALINEO_OK,
+                 "");
 }
 
 static void the_cache_of_a_session_ends_at_its_checkpoint(void **state)
 {
     (void)state;
-    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "c", NULL, false, false, 0},
+    assert_folds((request){stepped_back, COUNT_OF(stepped_back), "c", NULL, false, false, 0, 0, 0},
                  ALINEO_OK,
                  "1 'a' out 'one two three' err '' exit 0 at 100..60\n"
                  "2 'b' out '' err '' exit 1 at 90..95\n");
-    assert_folds((request){in_order, COUNT_OF(in_order), "p", NULL, false, false, 0}, ALINEO_OK,
-                 "");
+    assert_folds((request){in_order, COUNT_OF(in_order), "p", NULL, false, false, 0, 0, 0},
+                 ALINEO_OK, "");
 }
 
 static void a_session_that_was_never_created_has_a_cache_too(void **state)
@@ -178,7 +184,7 @@ static void a_session_that_was_never_created_has_a_cache_too(void **state)
         EVENT(3, 30, "sb", "sandbox.checkpoint_created", "{'snapshotId':'x','tag':'t'}"),
         EVENT(4, 40, "sb", "exec.completed", "{'seq':2,'exitCode':0}"),
     };
-    request r = {events, COUNT_OF(events), "sb", NULL, false, false, 0};
+    request r = {events, COUNT_OF(events), "sb", NULL, false, false, 0, 0, 0};
 
     (void)state;
     assert_folds(r, ALINEO_OK, "1 'a' out '' err '' exit 0 at 10..20\n");
@@ -187,7 +193,7 @@ static void a_session_that_was_never_created_has_a_cache_too(void **state)
     r.tag = "u";
     assert_folds(r, ALINEO_NOT_FOUND,
                  "alineo_replay_cache: sandbox_id 'sb' has no checkpoint with tag 'u'");
-    r = (request){events, COUNT_OF(events), "none", NULL, false, false, 0};
+    r = (request){events, COUNT_OF(events), "none", NULL, false, false, 0, 0, 0};
     assert_folds(r, ALINEO_NOT_FOUND, "alineo_replay_cache: sandbox_id 'none' has no checkpoint");
 }
 
@@ -201,8 +207,64 @@ static void a_damaged_payload_is_an_error_that_names_the_event(void **state)
 
     (void)state;
     assert_folds(
-        (request){events, COUNT_OF(events), "sb", NULL, false, false, 0}, ALINEO_DAMAGED,
+        (request){events, COUNT_OF(events), "sb", NULL, false, false, 0, 0, 0}, ALINEO_DAMAGED,
         "alineo_replay_cache: payload of event 2 is not valid JSON at byte 8: unexpected end");
+}
+
+/* Folds one exec whose row `id` has a damaged column, and a checkpoint after it. */
+static void check_damaged(int64_t id, unsigned damaged, const char *payload, alineo_code code,
+                          const char *expected)
+{
+    test_event events[] = {
+        EVENT(1, 10, "sb", "sandbox.created", NULL),
+        EVENT(2, 20, "sb", "exec.started", payload),
+        EVENT(3, 30, "sb", "exec.output", "{'seq':1,'type':'stdout','text':'x'}"),
+        EVENT(4, 40, "sb", "exec.completed", "{'seq':1,'exitCode':0}"),
+        EVENT(5, 50, "sb", "sandbox.checkpoint_created", "{'snapshotId':'x'}"),
+    };
+
+    events[1].step_idx = 1;
+    assert_folds((request){events, COUNT_OF(events), "sb", NULL, false, false, 0, id, damaged},
+                 code, expected);
+}
+
+static void a_damaged_column_is_an_error_where_it_is_needed(void **state)
+{
+    static const char *const seq = "{'seq':1,'cmd':'a'}";
+    static const char answer[] = "1 'a' out 'x' err '' exit 0 at 20..40\n";
+
+    (void)state;
+    check_damaged(2, ALINEO_COLUMN_BIT_TS, seq, ALINEO_DAMAGED,
+                  "alineo_replay_cache: ts of event 2 is not an integer");
+    check_damaged(4, ALINEO_COLUMN_BIT_TS, seq, ALINEO_DAMAGED,
+                  "alineo_replay_cache: ts of event 4 is not an integer");
+    check_damaged(5, ALINEO_COLUMN_BIT_TS, seq, ALINEO_DAMAGED,
+                  "alineo_replay_cache: ts of event 5 is not an integer");
+    check_damaged(3, ALINEO_COLUMN_BIT_EVENT, seq, ALINEO_DAMAGED,
+                  "alineo_replay_cache: event of event 3 is not text");
+    check_damaged(3, ALINEO_COLUMN_BIT_ID, seq, ALINEO_DAMAGED,
+                  "alineo_replay_cache: the id of an event is not an integer");
+    check_damaged(2, ALINEO_COLUMN_BIT_STEP_IDX, "{'cmd':'a'}", ALINEO_DAMAGED,
+                  "alineo_replay_cache: step_idx of event 2 is not an integer");
+    /* Where it is not needed it changes nothing. */
+    check_damaged(3, ALINEO_COLUMN_BIT_TS, seq, ALINEO_OK, answer);
+    check_damaged(2, ALINEO_COLUMN_BIT_STEP_IDX, seq, ALINEO_OK, answer);
+    check_damaged(1, ALINEO_COLUMN_BIT_TS, seq, ALINEO_OK, answer);
+}
+
+static void an_id_that_is_there_twice_is_an_error(void **state)
+{
+    static const test_event events[] = {
+        EVENT(1, 10, "sb", "sandbox.created", NULL),
+        EVENT(2, 20, "sb", "exec.started", "{'seq':1,'cmd':'a'}"),
+        EVENT(2, 30, "sb", "exec.completed", "{'seq':1,'exitCode':0}"),
+        EVENT(3, 40, "sb", "sandbox.checkpoint_created", "{'snapshotId':'x'}"),
+    };
+
+    (void)state;
+    for (int history = 0; history < 2; history++)
+        assert_folds((request){events, COUNT_OF(events), "sb", NULL, history == 1, false, 0, 0, 0},
+                     ALINEO_DAMAGED, "alineo_replay_cache: 2 is the id of more than one event");
 }
 
 static void a_failure_of_the_engine_ends_the_resume_at_any_point(void **state)
@@ -245,6 +307,8 @@ int main(void)
         cmocka_unit_test(the_cache_of_a_session_ends_at_its_checkpoint),
         cmocka_unit_test(a_session_that_was_never_created_has_a_cache_too),
         cmocka_unit_test(a_damaged_payload_is_an_error_that_names_the_event),
+        cmocka_unit_test(a_damaged_column_is_an_error_where_it_is_needed),
+        cmocka_unit_test(an_id_that_is_there_twice_is_an_error),
         cmocka_unit_test(a_failure_of_the_engine_ends_the_resume_at_any_point),
     };
 

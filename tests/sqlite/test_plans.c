@@ -35,9 +35,9 @@ static const struct {
     const char *path; /* part of the plan */
     int times;        /* it stands there so often */
 } paths[] = {
-    {SQL_APPEND_NOW, EVENTS "COVERING " SESSION ")", 1},
+    {SQL_APPEND_NOW, EVENTS "COVERING " SESSION " AND ts<?)", 1},
     {SQL_RENUMBER, EVENTS "INTEGER PRIMARY KEY (rowid=?)", 1},
-    {SQL_LATEST_TS, EVENTS "COVERING " SESSION ")", 1},
+    {SQL_LATEST_TS, EVENTS "COVERING " SESSION " AND ts<?)", 1},
     {SQL_DELETE_SANDBOX, EVENTS "COVERING " SESSION ")", 1},
     {SQL_SANDBOX, EVENTS "INDEX alineo_events_milestones (sandbox_id=? AND event=?)", 1},
     {SQL_CREATED, MILESTONES, 1},
@@ -46,7 +46,9 @@ static const struct {
     {SQL_EVENTS, EVENTS SESSION ")", 1},
     {SQL_EVENTS_BY_ID, EVENTS "COVERING " SESSION ")", 1},
     {SQL_EVENTS_BY_ID, "SEARCH e USING INTEGER PRIMARY KEY (rowid=?)", 1},
-    {SQL_REPLAY, EVENTS SESSION " AND ts>? AND ts<?)", 1},
+    {SQL_REPLAY, EVENTS SESSION ")", 1},
+    {SQL_REPLAY_SINCE, EVENTS SESSION " AND ts>?)", 1},
+    {SQL_REPLAY_WITHIN, EVENTS SESSION " AND ts>? AND ts<?)", 1},
     {SQL_LAST_CHECKPOINT, MILESTONES, 3},
     {SQL_LIST_CHECKPOINTS, MILESTONES, 3},
     {SQL_LIST_SANDBOXES, "SEARCH c USING INDEX alineo_events_created (ts<?)", 1},
@@ -69,8 +71,8 @@ static const struct {
 };
 
 /* Statements whose rows come out of an index in their order. */
-static const statement_id sorted[] = {SQL_REPLAY, SQL_CHECKPOINTS, SQL_LAST_CHECKPOINT,
-                                      SQL_LIST_CHECKPOINTS};
+static const statement_id sorted[] = {SQL_REPLAY,      SQL_REPLAY_SINCE,    SQL_REPLAY_WITHIN,
+                                      SQL_CHECKPOINTS, SQL_LAST_CHECKPOINT, SQL_LIST_CHECKPOINTS};
 
 static int count(const char *text, const char *part)
 {

@@ -44,6 +44,7 @@ static alineo_span container_text(alineo_jsonb_reader *reader, JsonbContainer *c
     MemoryContextSwitchTo(before);
     alineo_scan scan;
     alineo_scan_init(&scan, alineo_buffer_span(&text));
+    scan.depth_limit--; /* the payload itself is one */
     reader->too_deep |= !alineo_scan_document(&scan);
     return alineo_buffer_span(&text);
 }

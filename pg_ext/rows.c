@@ -87,19 +87,44 @@ void alineo_rows_copy(void *rows, TupleTableSlot *slot)
 void alineo_replay_begin(alineo_replay_rows *replay, alineo_call *call, FunctionCallInfo fcinfo)
 {
     alineo_rows_begin(&replay->rows, fcinfo);
+    replay->call = call;
+    alineo_stored_init(&replay->stored, call);
     alineo_jsonb_reader_init(&replay->reader, &call->memory, call->context);
     replay->row = AllocSetContextCreate(call->context, "alineo row", ALLOCSET_DEFAULT_SIZES);
+}
+
+/* A bigint cannot show what is no integer: the error names the event. */
+static void require_integers(alineo_replay_rows *replay, int64 id)
+{
+    const alineo_stored *stored = &replay->stored;
+    alineo_row row = {.id = id, .damaged = stored->damaged};
+    alineo_error *error = &replay->call->error;
+    unsigned shown = ALINEO_COLUMN_BIT_TS | ALINEO_COLUMN_BIT_STEP_IDX;
+
+    alineo_require(error, alineo_row_sound(&row, shown, error));
+    if (stored->damaged_branch)
+        alineo_require(error, alineo_fail(error, ALINEO_DAMAGED,
+                                          "branch of event %lld is not an integer", (long long)id));
 }
 
 void alineo_replay_row(void *context, TupleTableSlot *slot)
 {
     alineo_replay_rows *replay = context;
+    alineo_stored *stored = &replay->stored;
     Datum values[ALINEO_COLUMNS];
-    bool changed = false;
 
     slot_getallattrs(slot);
     MemoryContext before = MemoryContextSwitchTo(replay->row);
     memcpy(values, slot->tts_values, sizeof values);
+    alineo_stored_look(stored, slot->tts_tupleDescriptor);
+    bool changed = !stored->plain;
+    int64 id = 0;
+    if (changed)
+        alineo_stored_columns(stored, values, slot->tts_isnull);
+    if (!slot->tts_isnull[ALINEO_COLUMN_ID])
+        id = DatumGetInt64(values[ALINEO_COLUMN_ID]);
+    if (changed)
+        require_integers(replay, id);
     if (!slot->tts_isnull[ALINEO_COLUMN_EVENT]) {
         alineo_span stored = alineo_text_span(values[ALINEO_COLUMN_EVENT]);
         alineo_span current = alineo_event_current(stored);
@@ -108,9 +133,9 @@ void alineo_replay_row(void *context, TupleTableSlot *slot)
             changed = true;
         }
     }
-    if (!slot->tts_isnull[ALINEO_COLUMN_PAYLOAD] &&
-        alineo_jsonb_is_string(values[ALINEO_COLUMN_PAYLOAD])) {
-        Jsonb *payload = DatumGetJsonbP(values[ALINEO_COLUMN_PAYLOAD]);
+    if (!slot->tts_isnull[ALINEO_COLUMN_PAYLOAD] && !stored->damaged_payload &&
+        alineo_stored_is_string(values[ALINEO_COLUMN_PAYLOAD], id)) {
+        Jsonb *payload = alineo_stored_detoast(values[ALINEO_COLUMN_PAYLOAD], id);
         Jsonb *inner = alineo_jsonb_unwrap(&replay->reader, &payload->root);
         if (inner != NULL) {
             values[ALINEO_COLUMN_PAYLOAD] = JsonbPGetDatum(inner);

@@ -8,6 +8,7 @@
 #include "call.h"
 #include "cursor.h"
 #include "jsonb_fields.h"
+#include "stored.h"
 #include "nodes/execnodes.h"
 #include "utils/tuplestore.h"
 
@@ -31,6 +32,8 @@ void alineo_rows_copy(void *rows, TupleTableSlot *slot);
  * and the payload unwrapped. */
 typedef struct alineo_replay_rows {
     alineo_rows rows;
+    alineo_call *call;
+    alineo_stored stored;
     alineo_jsonb_reader reader;
     MemoryContext row; /* what one row needs */
 } alineo_replay_rows;

@@ -10,8 +10,11 @@
  */
 #include "rows.h"
 #include "schema.h"
+#include "stored.h"
 
+#include "catalog/pg_type.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 
 #include "../shared/row.h"
 
@@ -57,14 +60,25 @@ typedef struct sandboxes {
     MemoryContext row;
 } sandboxes;
 
+/* The payload as JSONB, whatever its type; NULL where it is damaged. */
+static Jsonb *payload_of(sandboxes *list, TupleTableSlot *slot)
+{
+    Oid type = TupleDescAttr(slot->tts_tupleDescriptor, GIVEN_PAYLOAD)->atttypid;
+    alineo_scan scan;
+
+    if (getBaseType(type) == JSONBOID)
+        return DatumGetJsonbP(slot->tts_values[GIVEN_PAYLOAD]);
+    return alineo_stored_payload(list->call, slot->tts_values[GIVEN_PAYLOAD], type, &scan);
+}
+
 static void read_payload(sandboxes *list, TupleTableSlot *slot, Datum *values, bool *nulls)
 {
+    Jsonb *payload = slot->tts_isnull[GIVEN_PAYLOAD] ? NULL : payload_of(list, slot);
     alineo_fields fields;
 
     alineo_fields_clear(&fields);
-    if (!slot->tts_isnull[GIVEN_PAYLOAD])
-        alineo_jsonb_fields(&list->reader, &DatumGetJsonbP(slot->tts_values[GIVEN_PAYLOAD])->root,
-                            &fields);
+    if (payload != NULL)
+        alineo_jsonb_fields(&list->reader, &payload->root, &fields);
     for (size_t i = 0; i < lengthof(from_payload); i++) {
         alineo_span text =
             alineo_row_text(alineo_fields_any(&fields, from_payload[i].field), &list->text);
@@ -82,7 +96,8 @@ static void put(sandboxes *list, TupleTableSlot *slot)
     bool completed = !slot->tts_isnull[GIVEN_COMPLETED];
     alineo_status status = completed ? ALINEO_COMPLETED : ALINEO_RUNNING;
     Datum values[COLUMNS];
-    bool nulls[COLUMNS] = {[COMPLETED_AT] = !completed};
+    bool nulls[COLUMNS] = {
+        [COMPLETED_AT] = !completed, [STARTED_AT] = slot->tts_isnull[GIVEN_STARTED]};
     int64 execs = 0;
 
     values[NAME] = slot->tts_values[GIVEN_NAME];

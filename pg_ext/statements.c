@@ -5,9 +5,11 @@
  * operators and functions pg_catalog. What an SQL keyword names (bigint,
  * GREATEST, count's star) is safe as it stands.
  *
- * Each column read is cast to the type the C code expects. Where it has that
- * type, as it should, the cast is free; where an adopted table differs, it
- * keeps us from reading bytes as what they are not.
+ * Columns of text, and of other tables than that of events, are cast to the
+ * type the C code expects. Where they have that type, as they should, the cast
+ * is free; where an adopted table differs, it keeps us from reading bytes as
+ * what they are not. An event's integers and payload, whose cast may fail, are
+ * taken as they are: stored.c reads them, and names the row.
  *
  * A query over milestones repeats the predicate of the partial index
  * (schema.c), which is what lets the planner use it.
@@ -35,9 +37,8 @@
 /* An event, its columns in the table's own order, which spares the executor
  * to rearrange them. */
 #define SELECT                                                                                     \
-    "SELECT " BIGINT("e.id") ", " TEXT("e.sandbox_id") ", " TEXT("e.name") ","                     \
-    " CAST(e.step_idx AS integer), CAST(e.branch AS integer), " TEXT("e.event") ", " PAYLOAD("e")  \
-    ", " TEXT("e.error") ", " BIGINT("e.ts")
+    "SELECT e.id, " TEXT("e.sandbox_id") ", " TEXT("e.name") ", e.step_idx, e.branch, "            \
+    TEXT("e.event") ", e.payload, " TEXT("e.error") ", e.ts"
 #define FROM_EVENTS " FROM " EVENTS " AS e WHERE "
 
 #define MILESTONES(list) SESSION " AND e.event" IN(list) " AND " MILESTONE("e")
@@ -74,7 +75,7 @@
  * index's order, so that it can stop early. */
 #define SANDBOXES                                                                                  \
     "SELECT " TEXT("c.name") ", " TEXT("c.sandbox_id") ", " BIGINT("c.ts") ", "                    \
-    BIGINT(COMPLETED_AT) ", (SELECT " PAYLOAD("y") " FROM ("                                       \
+    BIGINT(COMPLETED_AT) ", (SELECT y.payload FROM ("                                               \
     ALINEO_SQL_EACH_CREATED(CREATED_OF_C) ") AS y ORDER BY y.id LIMIT 1) FROM "
 #define IS_EARLIEST                                                                                \
     "c.event" IN(ALINEO_SQL_CREATED) " AND CASE WHEN c.id" EQ EARLIEST(CREATED_OF_C, "id")         \
@@ -126,7 +127,7 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
                             " FROM " ALINEO_ENTRIES_NAME " AS b",
                             0, ONCE, {0}},
 
-    [ALINEO_LATEST_TS] = {LATEST(""), 2, ONCE, {SESSION_TYPES}},
+    [ALINEO_LATEST_TS] = {LATEST(" AND e.ts IS NOT NULL"), 2, ONCE, {SESSION_TYPES}},
 
     [ALINEO_DELETE_SANDBOX] = {"DELETE" FROM_EVENTS SESSION, 2, 0, {SESSION_TYPES}},
 

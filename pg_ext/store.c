@@ -8,7 +8,6 @@
  */
 #include "store.h"
 
-#include "access/detoast.h"
 #include "access/htup_details.h"
 
 #include "schema.h"
@@ -19,6 +18,11 @@ enum { SMALL_FETCH = 20 };
  * fields have been used, or NULL. */
 static struct varlena *read_payload(alineo_pg_store *store, Datum datum)
 {
+    if (store->stored.damaged_payload)
+        alineo_require(
+            &store->call->error,
+            alineo_row_damaged_payload(&store->row, &store->stored.scan, &store->call->error));
+
     struct varlena *value = (struct varlena *)DatumGetPointer(datum);
     struct varlena *flat = NULL;
 
@@ -31,7 +35,7 @@ static struct varlena *read_payload(alineo_pg_store *store, Datum datum)
         memcpy(to + VARHDRSZ, VARDATA_SHORT(value), size);
         value = (struct varlena *)(void *)to;
     } else if (VARATT_IS_EXTENDED(value)) {
-        value = flat = detoast_attr(value);
+        value = flat = (struct varlena *)alineo_stored_detoast(datum, store->row.id);
     }
     alineo_jsonb_fields(&store->reader, &((Jsonb *)value)->root, &store->row.fields);
     if (store->reader.too_deep)
@@ -42,47 +46,80 @@ static struct varlena *read_payload(alineo_pg_store *store, Datum datum)
     return flat;
 }
 
-/* Only a table that is not ours could have a NULL here. */
-static int64 integer(Datum value, bool null)
+/* Only a table that is not ours could have a NULL in ts. */
+static void read_ts(alineo_row *row, const Datum *values, const bool *nulls)
 {
-    return null ? 0 : DatumGetInt64(value);
+    row->ts = nulls[ALINEO_COLUMN_TS] ? 0 : DatumGetInt64(values[ALINEO_COLUMN_TS]);
+    if (nulls[ALINEO_COLUMN_TS])
+        row->damaged |= ALINEO_COLUMN_BIT_TS;
 }
 
-static void visit_row(void *context, TupleTableSlot *slot)
+/* Reads the columns before the payload; a step_idx that is not there stands for
+ * none. */
+static void read_row(alineo_pg_store *store, const Datum *values, const bool *nulls)
 {
-    alineo_pg_store *store = context;
     alineo_row *row = &store->row;
-    struct varlena *flat = NULL;
-    const Datum *values = slot->tts_values;
-    const bool *nulls = slot->tts_isnull;
-    alineo_event event = ALINEO_EVENT_OTHER;
 
-    slot_getsomeattrs(slot, ALINEO_COLUMN_PAYLOAD + 1);
-    row->id = integer(values[ALINEO_COLUMN_ID], nulls[ALINEO_COLUMN_ID]);
-    if (!nulls[ALINEO_COLUMN_EVENT])
-        event = alineo_event_of(alineo_text_span(values[ALINEO_COLUMN_EVENT]));
-    if (row->id >= store->before || (event != ALINEO_EXEC_OUTPUT && event != ALINEO_EXEC_STARTED &&
-                                     event != ALINEO_EXEC_COMPLETED))
-        return;
-    MemoryContext before = MemoryContextSwitchTo(store->call->context);
+    row->damaged = store->stored.damaged;
+    row->id = nulls[ALINEO_COLUMN_ID] ? 0 : DatumGetInt64(values[ALINEO_COLUMN_ID]);
     row->step_idx =
         nulls[ALINEO_COLUMN_STEP_IDX] ? -1 : DatumGetInt32(values[ALINEO_COLUMN_STEP_IDX]);
-    row->event = event;
+    row->event = ALINEO_EVENT_OTHER;
+    if (!nulls[ALINEO_COLUMN_EVENT])
+        row->event = alineo_event_of(alineo_text_span(values[ALINEO_COLUMN_EVENT]));
+}
+
+/* Hands the row over; `slot` where ts may not have been taken from it yet. */
+static void visit(alineo_pg_store *store, const Datum *values, const bool *nulls,
+                  TupleTableSlot *slot)
+{
+    alineo_row *row = &store->row;
+    struct varlena *flat = NULL;
+
+    read_row(store, values, nulls);
+    if ((row->damaged & (ALINEO_COLUMN_BIT_ID | ALINEO_COLUMN_BIT_EVENT)) == 0 &&
+        (row->id >= store->before ||
+         (row->event != ALINEO_EXEC_OUTPUT && row->event != ALINEO_EXEC_STARTED &&
+          row->event != ALINEO_EXEC_COMPLETED)))
+        return;
     row->ts = 0;
-    if (event != ALINEO_EXEC_OUTPUT) {
+    if (row->event != ALINEO_EXEC_OUTPUT) {
         /* The fold asks no output for its time; most events are output, and
          * the last column costs most to get at. */
         slot_getallattrs(slot);
-        row->ts = integer(values[ALINEO_COLUMN_TS], nulls[ALINEO_COLUMN_TS]);
+        read_ts(row, values, nulls);
     }
     alineo_fields_clear(&row->fields);
-    if (!nulls[ALINEO_COLUMN_PAYLOAD])
+    if (!nulls[ALINEO_COLUMN_PAYLOAD] && row->event != ALINEO_EVENT_OTHER)
         flat = read_payload(store, values[ALINEO_COLUMN_PAYLOAD]);
     if (!store->visit(store->argument, row))
         alineo_cursor_stop(&store->cursor);
     if (flat != NULL)
         pfree(flat);
+}
+
+static void visit_row(void *context, TupleTableSlot *slot)
+{
+    alineo_pg_store *store = context;
+    alineo_stored *stored = &store->stored;
+    Datum values[ALINEO_COLUMNS];
+
+    alineo_stored_look(stored, slot->tts_tupleDescriptor);
+    if (stored->plain) {
+        slot_getsomeattrs(slot, ALINEO_COLUMN_PAYLOAD + 1);
+        alineo_stored_plain(stored, slot->tts_isnull);
+        MemoryContext before = MemoryContextSwitchTo(store->call->context);
+        visit(store, slot->tts_values, slot->tts_isnull, slot);
+        MemoryContextSwitchTo(before);
+        return;
+    }
+    slot_getallattrs(slot);
+    MemoryContext before = MemoryContextSwitchTo(store->kept);
+    memcpy(values, slot->tts_values, sizeof values);
+    alineo_stored_columns(stored, values, slot->tts_isnull);
+    visit(store, values, slot->tts_isnull, slot);
     MemoryContextSwitchTo(before);
+    MemoryContextReset(store->kept);
 }
 
 static void keep_row(void *context, TupleTableSlot *slot)
@@ -116,7 +153,8 @@ static void open_query(alineo_pg_store *store, alineo_query query, alineo_span n
     store->cursor.portal = NULL;
     if (!alineo_schema_has(store->call, ALINEO_EVENTS_TABLE))
         return;
-    MemoryContext old = MemoryContextSwitchTo(store->call->context);
+    MemoryContextReset(store->parameters);
+    MemoryContext old = MemoryContextSwitchTo(store->parameters);
     Datum values[] = {any_name ? (Datum)0 : alineo_text_datum(name), alineo_text_datum(sandbox_id),
                       Int64GetDatum(before)};
     alineo_cursor_open(&store->cursor, store->call->ledger, statement, values,
@@ -171,22 +209,21 @@ static alineo_code store_next(void *context, alineo_row *row, bool *found, aline
     heap_deform_tuple(tuple, store->type, values, nulls);
     /* What is made of the row stays until the rows fetched with it go. */
     MemoryContext before = MemoryContextSwitchTo(store->kept);
-    row->id = store->row.id = integer(values[ALINEO_COLUMN_ID], nulls[ALINEO_COLUMN_ID]);
-    row->ts = integer(values[ALINEO_COLUMN_TS], nulls[ALINEO_COLUMN_TS]);
-    row->step_idx =
-        nulls[ALINEO_COLUMN_STEP_IDX] ? -1 : DatumGetInt32(values[ALINEO_COLUMN_STEP_IDX]);
-    row->event = ALINEO_EVENT_OTHER;
-    if (!nulls[ALINEO_COLUMN_EVENT])
-        row->event = alineo_event_of(alineo_text_span(values[ALINEO_COLUMN_EVENT]));
+    alineo_stored_look(&store->stored, store->type);
+    alineo_stored_columns(&store->stored, values, nulls);
+    read_row(store, values, nulls);
+    read_ts(&store->row, values, nulls);
     alineo_fields_clear(&store->row.fields);
     if (!nulls[ALINEO_COLUMN_PAYLOAD])
         (void)read_payload(store, values[ALINEO_COLUMN_PAYLOAD]);
-    row->fields = store->row.fields;
-    row->name = row->sandbox_id = (alineo_span){NULL, 0};
-    if (!nulls[ALINEO_COLUMN_NAME] && !nulls[ALINEO_COLUMN_SANDBOX_ID]) {
-        row->name = alineo_text_span(values[ALINEO_COLUMN_NAME]);
-        row->sandbox_id = alineo_text_span(values[ALINEO_COLUMN_SANDBOX_ID]);
-    }
+    store->row.name = store->row.sandbox_id = (alineo_span){NULL, 0};
+    if (nulls[ALINEO_COLUMN_NAME])
+        store->row.damaged |= ALINEO_COLUMN_BIT_NAME;
+    else
+        store->row.name = alineo_text_span(values[ALINEO_COLUMN_NAME]);
+    if (!nulls[ALINEO_COLUMN_SANDBOX_ID])
+        store->row.sandbox_id = alineo_text_span(values[ALINEO_COLUMN_SANDBOX_ID]);
+    *row = store->row;
     MemoryContextSwitchTo(before);
     return ALINEO_OK;
 }
@@ -205,7 +242,10 @@ void alineo_store_init(alineo_pg_store *store, alineo_call *call)
     store->store = (alineo_store){store, store_open, store_next, store_close, store_each};
     store->call = call;
     alineo_jsonb_reader_init(&store->reader, &call->memory, call->context);
+    alineo_stored_init(&store->stored, call);
     alineo_buffer_init(&store->aligned, &call->memory);
     alineo_buffer_init(&store->rows, &call->memory);
+    store->parameters =
+        AllocSetContextCreate(call->context, "alineo parameters", ALLOCSET_SMALL_SIZES);
     store->kept = AllocSetContextCreate(call->context, "alineo rows", ALLOCSET_DEFAULT_SIZES);
 }

@@ -6,6 +6,7 @@
 
 #include "cursor.h"
 #include "jsonb_fields.h"
+#include "stored.h"
 
 #include "../shared/resume.h"
 
@@ -14,6 +15,7 @@ typedef struct alineo_pg_store {
     alineo_call *call;
     alineo_cursor cursor;
     alineo_jsonb_reader reader;
+    alineo_stored stored;
     alineo_buffer aligned; /* a payload that was not stored aligned */
     alineo_row row;        /* the one being visited */
     alineo_visit visit;
@@ -21,8 +23,9 @@ typedef struct alineo_pg_store {
     int64 before;       /* events with a lower id count */
     alineo_buffer rows; /* of HeapTuple: what next has fetched */
     size_t next;
-    MemoryContext kept; /* those tuples */
-    TupleDesc type;     /* of those tuples */
+    MemoryContext kept;       /* those tuples */
+    MemoryContext parameters; /* of the open query */
+    TupleDesc type;           /* of those tuples */
 } alineo_pg_store;
 
 /* `call` must outlive the store. */

@@ -3,6 +3,14 @@
  */
 #include "row.h"
 
+alineo_code alineo_row_damaged_payload(const alineo_row *row, const alineo_scan *scan,
+                                       alineo_error *error)
+{
+    return alineo_fail(error, ALINEO_DAMAGED,
+                       "payload of event %lld is not valid JSON at byte %zu: %s",
+                       (long long)row->id, scan->offset, scan->reason);
+}
+
 alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
                                alineo_error *error)
 {
@@ -10,9 +18,7 @@ alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, al
     alineo_code code = alineo_fields_read(reader, &row->fields, payload, &scan);
 
     if (code == ALINEO_BAD_JSON)
-        return alineo_fail(error, ALINEO_DAMAGED,
-                           "payload of event %lld is not valid JSON at byte %zu: %s",
-                           (long long)row->id, scan.offset, scan.reason);
+        return alineo_row_damaged_payload(row, &scan, error);
     return code == ALINEO_OK ? ALINEO_OK : alineo_fail_memory(error);
 }
 

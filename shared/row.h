@@ -34,6 +34,10 @@ alineo_code alineo_row_payload(alineo_row *row, alineo_fields_reader *reader, al
 alineo_code alineo_row_listed(alineo_row *row, alineo_fields_reader *reader, alineo_span payload,
                               alineo_error *error);
 
+/* The error of a damaged payload that the engine has scanned itself. */
+alineo_code alineo_row_damaged_payload(const alineo_row *row, const alineo_scan *scan,
+                                       alineo_error *error);
+
 /* ALINEO_DAMAGED, with an error that names the event's id, where one of the
  * columns in `needed` (bits) is damaged. */
 alineo_code alineo_row_sound(const alineo_row *row, unsigned needed, alineo_error *error);

@@ -40,8 +40,9 @@ enum { ARG_NAME, ARG_STATUS, ARG_RUN_ID, ARG_BEFORE, ARG_MAX_ROWS };
 
 typedef struct sandboxes_cursor {
     payload_cursor base;
-    alineo_span run_id; /* what is listed, `at` NULL for any */
-    int64_t left;       /* rows that may still be given */
+    sqlite3_stmt *execs; /* counts those of a session */
+    alineo_span run_id;  /* what is listed, `at` NULL for any */
+    int64_t left;        /* rows that may still be given */
 } sandboxes_cursor;
 
 static sqlite3_stmt *statement_of(const sandboxes_cursor *cursor)
@@ -72,6 +73,26 @@ static alineo_code ask_few(call *c, alineo_span name, bool *few)
     return code;
 }
 
+/* Takes the statements, and sets done where there is no ledger. */
+static alineo_code start(sandboxes_cursor *cursor, statement_id id)
+{
+    alineo_code code = payload_start(&cursor->base, id);
+
+    /* Here, since a connection that is being closed prepares no more. */
+    if (code == ALINEO_OK && !cursor->base.base.base.done)
+        code = call_take(&cursor->base.base.base.call, SQL_COUNT_EXECS, &cursor->execs);
+    return code;
+}
+
+static void stop(table_cursor *base)
+{
+    sandboxes_cursor *cursor = (sandboxes_cursor *)base;
+
+    ledger_give(base->call.ledger, SQL_COUNT_EXECS, cursor->execs);
+    cursor->execs = NULL;
+    payload_stop(base);
+}
+
 static alineo_code list_start(table_cursor *base)
 {
     sandboxes_cursor *cursor = (sandboxes_cursor *)base;
@@ -96,7 +117,7 @@ static alineo_code list_start(table_cursor *base)
     if (code == ALINEO_OK && name.at != NULL)
         code = ask_few(&base->call, name, &few);
     if (code == ALINEO_OK)
-        code = payload_start(&cursor->base, few ? SQL_LIST_OF_NAME : SQL_LIST_SANDBOXES);
+        code = start(cursor, few ? SQL_LIST_OF_NAME : SQL_LIST_SANDBOXES);
     if (code != ALINEO_OK || base->done)
         return code;
     cursor->run_id = run_id;
@@ -118,7 +139,7 @@ static alineo_code get_start(table_cursor *base)
     alineo_code code = table_session(base, &name, &sandbox_id);
 
     if (code == ALINEO_OK)
-        code = payload_start(&cursor->base, SQL_GET_SANDBOX);
+        code = start(cursor, SQL_GET_SANDBOX);
     if (code != ALINEO_OK || base->done)
         return code;
     cursor->run_id = (alineo_span){NULL, 0};
@@ -180,23 +201,22 @@ static void got_column(sandboxes_cursor *cursor, sqlite3_context *context, int g
 static void exec_count_column(sandboxes_cursor *cursor, sqlite3_context *context)
 {
     call *c = &cursor->base.base.base.call;
-    sqlite3_stmt *statement = NULL;
+    alineo_code code = ALINEO_OK;
     bool row;
-    alineo_code code = call_take(c, SQL_COUNT_EXECS, &statement);
 
     for (int i = 0; code == ALINEO_OK && i < 2; i++) {
-        int rc = sqlite3_bind_value(statement, i + 1,
+        int rc = sqlite3_bind_value(cursor->execs, i + 1,
                                     sqlite3_column_value(statement_of(cursor), GOT_NAME + i));
         if (rc != SQLITE_OK)
             code = call_failed(c, rc);
     }
     if (code == ALINEO_OK)
-        code = call_step(c, statement, &row);
+        code = call_step(c, cursor->execs, &row);
     if (code == ALINEO_OK)
-        sqlite3_result_int64(context, sqlite3_column_int64(statement, 0));
+        sqlite3_result_int64(context, sqlite3_column_int64(cursor->execs, 0));
     else
         call_report(c, context);
-    ledger_give(c->ledger, SQL_COUNT_EXECS, statement);
+    (void)sqlite3_reset(cursor->execs);
 }
 
 static void column(table_cursor *base, sqlite3_context *context, int column)
@@ -239,7 +259,7 @@ const table_function list_sandboxes_table = {
     .next = next,
     .column = column,
     .rowid = statement_rowid,
-    .stop = payload_stop,
+    .stop = stop,
 };
 
 const table_function get_sandbox_table = {
@@ -253,7 +273,7 @@ const table_function get_sandbox_table = {
     .next = next,
     .column = column,
     .rowid = statement_rowid,
-    .stop = payload_stop,
+    .stop = stop,
 };
 
 typedef struct deletion {

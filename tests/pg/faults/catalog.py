@@ -74,7 +74,7 @@ def tables(connection, other):
     expect("answers with the column", answers(connection), want)
     # A type that no cast leads from.
     other.execute("ALTER TABLE alineo_events ALTER payload TYPE point USING NULL")
-    for sql in (READS["alineo_replay"], READS["alineo_execs"], WRITES["alineo_append with ts"]):
+    for sql in (WRITES["alineo_append with ts"], WRITES["alineo_append_batch"]):
         state_, said = attempt(connection, sql)
         expect(f"SQLSTATE of {sql}: {said}", state_ in ("42846", "42804"), True)
         count("columns of no use")

@@ -42,10 +42,6 @@ static alineo_span container_text(alineo_jsonb_reader *reader, JsonbContainer *c
     alineo_jsonb_text(&text, container);
     alineo_require_memory(&text);
     MemoryContextSwitchTo(before);
-    alineo_scan scan;
-    alineo_scan_init(&scan, alineo_buffer_span(&text));
-    scan.depth_limit--; /* the payload itself is one */
-    reader->too_deep |= !alineo_scan_document(&scan);
     return alineo_buffer_span(&text);
 }
 
@@ -93,8 +89,6 @@ static void set_field(alineo_jsonb_reader *reader, alineo_fields *fields, alineo
         JsonbContainer *container = (JsonbContainer *)(void *)(base + INTALIGN(offset));
         value->kind = JsonContainerIsObject(container) ? ALINEO_OBJECT : ALINEO_ARRAY;
         value->text = container_text(reader, container);
-        if (reader->too_deep)
-            fields->present &= ~(UINT32_C(1) << field);
     } else {
         value->kind = JBE_ISBOOL_TRUE(entry) ? ALINEO_TRUE : ALINEO_FALSE;
         value->text = JBE_ISBOOL_TRUE(entry) ? (alineo_span){"true", 4} : (alineo_span){"false", 5};
@@ -149,6 +143,14 @@ static bool has_shape(const alineo_jsonb_shape *shape, const JEntry *entries, ui
            same_bytes(shape->keys, keys, length);
 }
 
+/* Whether a member's container nests deeper than a payload may, which is one
+ * level itself. */
+static bool is_too_deep(char *base, uint32 offset)
+{
+    return alineo_payload_deeper((JsonbContainer *)(void *)(base + INTALIGN(offset)),
+                                 ALINEO_JSON_DEPTH - 1);
+}
+
 static void read_object(alineo_jsonb_reader *reader, JsonbContainer *object, alineo_fields *fields)
 {
     uint32 count = JsonContainerSize(object);
@@ -172,7 +174,9 @@ static void read_object(alineo_jsonb_reader *reader, JsonbContainer *object, ali
             field = alineo_field_of((alineo_span){base + key, key_end - key});
             key = key_end;
         }
-        if (field != ALINEO_FIELD_COUNT)
+        if (JBE_ISCONTAINER(entries[count + i]) && is_too_deep(base, value))
+            reader->too_deep = true;
+        else if (field != ALINEO_FIELD_COUNT)
             set_field(reader, fields, field, entries[count + i], base, value, value_end - value);
         value = value_end;
     }
@@ -199,7 +203,11 @@ void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
         alineo_scan scan;
         (void)alineo_fields_read(&reader->texts, fields, string_json(reader, payload), &scan);
         alineo_require_memory(&reader->texts.scratch);
+    } else {
+        reader->too_deep = alineo_payload_deeper(payload, ALINEO_JSON_DEPTH);
     }
+    if (reader->too_deep)
+        alineo_fields_clear(fields);
 }
 
 static bool unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload, alineo_span *inner)

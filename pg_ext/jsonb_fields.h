@@ -38,8 +38,8 @@ typedef struct alineo_jsonb_reader {
 void alineo_jsonb_reader_init(alineo_jsonb_reader *reader, const alineo_memory *memory,
                               MemoryContext context);
 
-/* Reads a payload; a field that nests deeper than any append lets in is left
- * out, and told of in reader->too_deep. Texts point into the payload or into the
+/* Reads a payload; one that nests deeper than any append lets in has no fields,
+ * and reader->too_deep tells. Texts point into the payload or into the
  * reader; both must stay until the fields have been used. */
 void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
                          alineo_fields *fields);

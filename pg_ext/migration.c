@@ -11,8 +11,10 @@
 #include "schema.h"
 
 #include "access/relation.h"
+#include "catalog/pg_type.h"
 #include "storage/lockdefs.h"
 #include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -85,12 +87,18 @@ static bool nothing_to_do(alineo_ledger *ledger, Oid table)
            !alineo_ledger_ask(ledger, ALINEO_FIND_OUTDATED, NULL, NULL, false, &id);
 }
 
+static bool has_jsonb(Oid table)
+{
+    return getBaseType(get_atttype(table, get_attnum(table, "payload"))) == JSONBOID;
+}
+
 uint64 alineo_migrate(alineo_call *call)
 {
     Oid table = alineo_ledger_relation(call->ledger, ALINEO_EVENTS_TABLE);
     uint64 rewritten = 0;
 
-    if (nothing_to_do(call->ledger, table))
+    bool whole = has_jsonb(table);
+    if (whole && nothing_to_do(call->ledger, table))
         return 0;
     memset(&progress, 0, sizeof progress);
     progress.rows = rows_of(table);
@@ -99,7 +107,8 @@ uint64 alineo_migrate(alineo_call *call)
     progress.running = true;
     PG_TRY();
     {
-        rewritten = alineo_ledger_write(call->ledger, ALINEO_MIGRATE, NULL, NULL);
+        rewritten = alineo_ledger_write(call->ledger, whole ? ALINEO_MIGRATE : ALINEO_MIGRATE_NAMES,
+                                        NULL, NULL);
     }
     PG_FINALLY();
     {

@@ -94,12 +94,13 @@ void alineo_replay_begin(alineo_replay_rows *replay, alineo_call *call, Function
 }
 
 /* A bigint cannot show what is no integer: the error names the event. */
-static void require_integers(alineo_replay_rows *replay, int64 id)
+static void require_integers(alineo_replay_rows *replay, int64 id, const bool *nulls)
 {
     const alineo_stored *stored = &replay->stored;
     alineo_row row = {.id = id, .damaged = stored->damaged};
     alineo_error *error = &replay->call->error;
-    unsigned shown = ALINEO_COLUMN_BIT_TS | ALINEO_COLUMN_BIT_STEP_IDX;
+    unsigned shown = ALINEO_COLUMN_BIT_TS | ALINEO_COLUMN_BIT_STEP_IDX |
+                     (nulls[ALINEO_COLUMN_ID] ? 0 : ALINEO_COLUMN_BIT_ID);
 
     alineo_require(error, alineo_row_sound(&row, shown, error));
     if (stored->damaged_branch)
@@ -124,7 +125,7 @@ void alineo_replay_row(void *context, TupleTableSlot *slot)
     if (!slot->tts_isnull[ALINEO_COLUMN_ID])
         id = DatumGetInt64(values[ALINEO_COLUMN_ID]);
     if (changed)
-        require_integers(replay, id);
+        require_integers(replay, id, slot->tts_isnull);
     if (!slot->tts_isnull[ALINEO_COLUMN_EVENT]) {
         alineo_span stored = alineo_text_span(values[ALINEO_COLUMN_EVENT]);
         alineo_span current = alineo_event_current(stored);

@@ -91,6 +91,24 @@ static void read_payload(sandboxes *list, TupleTableSlot *slot, Datum *values, b
     nulls[RUN_ID] = false;
 }
 
+/* A time as bigint, whatever the table has. */
+static Datum time_of(sandboxes *list, TupleTableSlot *slot, int column)
+{
+    Oid type = TupleDescAttr(slot->tts_tupleDescriptor, column)->atttypid;
+    alineo_error *error = &list->call->error;
+    int64 time = 0;
+
+    if (slot->tts_isnull[column] || type == INT8OID)
+        return slot->tts_values[column];
+    if (!alineo_stored_integer(slot->tts_values[column], type, &time)) {
+        alineo_span id = alineo_text_span(slot->tts_values[GIVEN_ID]);
+        alineo_require(error, alineo_fail(error, ALINEO_DAMAGED,
+                                          "ts of an event of sandbox_id '%.*s' is not an integer",
+                                          (int)Min(id.len, ALINEO_NAME_BYTES), id.at));
+    }
+    return Int64GetDatum(time);
+}
+
 static void put(sandboxes *list, TupleTableSlot *slot)
 {
     bool completed = !slot->tts_isnull[GIVEN_COMPLETED];
@@ -102,8 +120,8 @@ static void put(sandboxes *list, TupleTableSlot *slot)
 
     values[NAME] = slot->tts_values[GIVEN_NAME];
     values[SANDBOX_ID] = slot->tts_values[GIVEN_ID];
-    values[STARTED_AT] = slot->tts_values[GIVEN_STARTED];
-    values[COMPLETED_AT] = slot->tts_values[GIVEN_COMPLETED];
+    values[STARTED_AT] = time_of(list, slot, GIVEN_STARTED);
+    values[COMPLETED_AT] = time_of(list, slot, GIVEN_COMPLETED);
     read_payload(list, slot, values, nulls);
     if (list->run_id.at != NULL &&
         !alineo_span_equal(list->run_id, alineo_text_span(values[RUN_ID])))
@@ -202,9 +220,14 @@ Datum alineo_sql_list_sandboxes(PG_FUNCTION_ARGS)
                       Int64GetDatum(last_started(&list, fcinfo, BEFORE)),
                       BoolGetDatum(status == ALINEO_COMPLETED)};
     nulls[0] = PG_ARGISNULL(NAME_GIVEN) ? 'n' : ' ';
+    nulls[1] = PG_ARGISNULL(BEFORE) ? 'n' : ' ';
     nulls[2] = status == ALINEO_ANY ? 'n' : ' ';
     bool few = !PG_ARGISNULL(NAME_GIVEN) && is_of_few(&list, values[0]);
-    run(&list, few ? ALINEO_LIST_OF_NAME : ALINEO_LIST_SANDBOXES, values, nulls);
+    run(&list,
+        few                    ? ALINEO_LIST_OF_NAME
+        : PG_ARGISNULL(BEFORE) ? ALINEO_LIST_SANDBOXES
+                               : ALINEO_LIST_BEFORE,
+        values, nulls);
     alineo_call_end(&call);
     return (Datum)0;
 }

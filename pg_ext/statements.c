@@ -74,16 +74,16 @@
  * of which it expects that half the rows pass. Both keep the walk over c in its
  * index's order, so that it can stop early. */
 #define SANDBOXES                                                                                  \
-    "SELECT " TEXT("c.name") ", " TEXT("c.sandbox_id") ", " BIGINT("c.ts") ", "                    \
-    BIGINT(COMPLETED_AT) ", (SELECT y.payload FROM ("                                               \
-    ALINEO_SQL_EACH_CREATED(CREATED_OF_C) ") AS y ORDER BY y.id LIMIT 1) FROM "
+    "SELECT " TEXT("c.name") ", " TEXT("c.sandbox_id") ", c.ts, " COMPLETED_AT ", "                \
+    "(SELECT y.payload FROM (" ALINEO_SQL_EACH_CREATED(CREATED_OF_C) ") AS y"                      \
+    " ORDER BY y.id LIMIT 1) FROM "
 #define IS_EARLIEST                                                                                \
     "c.event" IN(ALINEO_SQL_CREATED) " AND CASE WHEN c.id" EQ EARLIEST(CREATED_OF_C, "id")         \
     " THEN true END"
 
 /* $3: whether only completed or only running sessions are listed. */
+#define BEFORE " AND c.ts OPERATOR(pg_catalog.<=) $2"
 #define LISTED                                                                                     \
-    " AND c.ts OPERATOR(pg_catalog.<=) $2"                                                         \
     " AND CASE WHEN $3 IS NULL THEN true ELSE $3" EQ "(" COMPLETED_AT " IS NOT NULL) END"          \
     " ORDER BY c.ts DESC, c.id DESC"
 
@@ -139,6 +139,12 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
                         " WHERE " OUTDATED,
                         0, 0, {0}},
 
+    /* Where the payload has another type it stays as it is, JSON or not. */
+    [ALINEO_MIGRATE_NAMES] = {"UPDATE " EVENTS " AS e SET"
+                              " event = %1$s.alineo_current_event(" TEXT("e.event") ")"
+                              " WHERE %1$s.alineo_outdated(" TEXT("e.event") ", NULL)",
+                              0, 0, {0}},
+
     [ALINEO_FIND_OUTDATED] = {"SELECT " BIGINT("e.id") FROM_EVENTS OUTDATED " LIMIT 1", 0, 0, {0}},
 
     [ALINEO_SELECT_SANDBOX] = {SELECT FROM_EVENTS "e.sandbox_id" EQ "$2"
@@ -175,6 +181,11 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
                                " AND ($1 IS NULL OR c.name" EQ "$1)" LISTED,
                                3, 0, {LIST_TYPES}},
 
+    /* Apart, as a ts of NULL is before nothing. */
+    [ALINEO_LIST_BEFORE] = {SANDBOXES EVENTS " AS c WHERE " IS_EARLIEST
+                            " AND ($1 IS NULL OR c.name" EQ "$1)" BEFORE LISTED,
+                            3, 0, {LIST_TYPES}},
+
     [ALINEO_FEW_OF_NAME] = {OF_NAME " SELECT pg_catalog.count(*) FROM"
                             " (SELECT FROM o WHERE sandbox_id IS NOT NULL LIMIT $2) AS few",
                             2, 0, {TEXTOID, INT8OID}},
@@ -182,7 +193,8 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
     [ALINEO_LIST_OF_NAME] = {OF_NAME ", c AS MATERIALIZED (SELECT o.name, o.sandbox_id, "
                              EARLIEST(CREATED_OF_O, "id") " AS id, "
                              EARLIEST(CREATED_OF_O, "ts") " AS ts FROM o) "
-                             SANDBOXES "c WHERE c.id IS NOT NULL" LISTED,
+                             SANDBOXES "c WHERE c.id IS NOT NULL AND ($2 IS NULL OR true" BEFORE ")"
+                             LISTED,
                              3, 0, {LIST_TYPES}},
 
     [ALINEO_GET_SANDBOX] = {SANDBOXES EVENTS " AS c WHERE " IS_EARLIEST

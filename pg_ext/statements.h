@@ -13,6 +13,7 @@ typedef enum alineo_statement {
     ALINEO_LATEST_TS,
     ALINEO_DELETE_SANDBOX,
     ALINEO_MIGRATE,
+    ALINEO_MIGRATE_NAMES,
     ALINEO_FIND_OUTDATED,
     ALINEO_SELECT_SANDBOX, /* these six in the order of alineo_query */
     ALINEO_SELECT_CREATED,
@@ -24,6 +25,7 @@ typedef enum alineo_statement {
     ALINEO_LAST_CHECKPOINT,
     ALINEO_LIST_CHECKPOINTS,
     ALINEO_LIST_SANDBOXES,
+    ALINEO_LIST_BEFORE,
     ALINEO_FEW_OF_NAME,
     ALINEO_LIST_OF_NAME,
     ALINEO_GET_SANDBOX,

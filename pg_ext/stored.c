@@ -36,26 +36,36 @@ void alineo_stored_look(alineo_stored *stored, TupleDesc type)
     stored->looked = stored->plain = true;
     for (int i = 0; i < ALINEO_COLUMNS; i++) {
         Oid column = getBaseType(TupleDescAttr(type, i)->atttypid);
-        Oid output;
-        bool varlena;
         if (column == own_type(i))
             continue;
         stored->plain = false;
         stored->types[i] = column;
-        getTypeOutputInfo(column, &output, &varlena);
-        fmgr_info_cxt(output, &stored->outputs[i], stored->call->context);
     }
 }
 
-/* An integer of any type; false where it is none, or not in the range. */
-static bool read_integer(alineo_stored *stored, int column, Datum value, int64 *integer)
+static char *text_of(Datum value, Oid type)
 {
-    switch (stored->types[column]) {
+    Oid output;
+    bool varlena;
+
+    getTypeOutputInfo(type, &output, &varlena);
+    return OidOutputFunctionCall(output, value);
+}
+
+bool alineo_stored_integer(Datum value, Oid type, int64 *integer)
+{
+    alineo_integer real;
+
+    switch (getBaseType(type)) {
+    case FLOAT8OID:
+        real = alineo_integer_of_double(DatumGetFloat8(value));
+        *integer = real.value;
+        return real.exact;
     case INT2OID: *integer = DatumGetInt16(value); break;
     case INT4OID: *integer = DatumGetInt32(value); break;
     case INT8OID: *integer = DatumGetInt64(value); break;
     default: {
-        char *text = OutputFunctionCall(&stored->outputs[column], value);
+        char *text = text_of(value, type);
         alineo_scan scan;
         /* numeric has NaN and Infinity too, and text anything. */
         alineo_scan_init(&scan, (alineo_span){text, strlen(text)});
@@ -64,7 +74,7 @@ static bool read_integer(alineo_stored *stored, int column, Datum value, int64 *
             return false;
     }
     }
-    return own_type(column) == INT8OID || (*integer >= PG_INT32_MIN && *integer <= PG_INT32_MAX);
+    return true;
 }
 
 static void note(alineo_stored *stored, int column)
@@ -81,7 +91,8 @@ static Datum convert_integer(alineo_stored *stored, int column, Datum value)
 {
     int64 integer = 0;
 
-    if (!read_integer(stored, column, value, &integer)) {
+    if (!alineo_stored_integer(value, stored->types[column], &integer) ||
+        (own_type(column) == INT4OID && (integer < PG_INT32_MIN || integer > PG_INT32_MAX))) {
         note(stored, column);
         integer = 0;
     }
@@ -106,7 +117,7 @@ static Datum convert_payload(alineo_stored *stored, Datum value)
     if (payload != NULL)
         return JsonbPGetDatum(payload);
     stored->damaged_payload = true;
-    char *text = OutputFunctionCall(&stored->outputs[ALINEO_COLUMN_PAYLOAD], value);
+    char *text = text_of(value, type);
     return JsonbPGetDatum(json_string((alineo_span){text, strlen(text)}));
 }
 
@@ -142,12 +153,8 @@ static bool needs_escape(alineo_span json)
 
 Jsonb *alineo_stored_payload(const alineo_call *call, Datum payload, Oid type, alineo_scan *scan)
 {
-    Oid output;
-    bool varlena;
     alineo_buffer scratch;
-
-    getTypeOutputInfo(type, &output, &varlena);
-    char *text = OidOutputFunctionCall(output, payload);
+    char *text = text_of(payload, type);
     alineo_span json = {text, strlen(text)};
     alineo_scan_init(scan, json);
     if (!alineo_scan_document(scan))

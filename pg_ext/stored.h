@@ -22,7 +22,6 @@ typedef struct alineo_stored {
     bool looked;               /* at the types of the columns */
     bool plain;                /* they are all the ledger's own */
     Oid types[ALINEO_COLUMNS]; /* of those that differ, else InvalidOid */
-    FmgrInfo outputs[ALINEO_COLUMNS];
     /* of the row read last: */
     unsigned damaged; /* bits of row.h */
     bool damaged_branch;
@@ -44,6 +43,9 @@ static inline void alineo_stored_plain(alineo_stored *stored, const bool *nulls)
     stored->damaged = (nulls[ALINEO_COLUMN_ID] ? ALINEO_COLUMN_BIT_ID : 0) |
                       (nulls[ALINEO_COLUMN_EVENT] ? ALINEO_COLUMN_BIT_EVENT : 0);
 }
+
+/* An integer of any type; false where it is none. */
+bool alineo_stored_integer(Datum value, Oid type, int64 *integer);
 
 /* A payload of any type as JSONB; NULL where it is not JSON, and *scan says why. */
 Jsonb *alineo_stored_payload(const alineo_call *call, Datum payload, Oid type, alineo_scan *scan);

@@ -129,7 +129,7 @@ static alineo_code find_name(alineo_resume *resume, alineo_span sandbox_id, alin
     if (code == ALINEO_OK && *found && !alineo_utf8_valid(resume->row.name))
         resume->row.damaged |= ALINEO_COLUMN_BIT_NAME; /* no document could hold it */
     if (code == ALINEO_OK && *found)
-        code = alineo_row_sound(&resume->row, ALINEO_COLUMN_BIT_NAME, error);
+        code = alineo_row_sound(&resume->row, ALINEO_COLUMN_BIT_ID | ALINEO_COLUMN_BIT_NAME, error);
     if (code == ALINEO_OK && *found)
         *name = keep(resume, resume->row.name, ALINEO_PLAIN);
     resume->store->close(resume->store->context);

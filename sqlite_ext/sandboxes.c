@@ -117,7 +117,9 @@ static alineo_code list_start(table_cursor *base)
     if (code == ALINEO_OK && name.at != NULL)
         code = ask_few(&base->call, name, &few);
     if (code == ALINEO_OK)
-        code = start(cursor, few ? SQL_LIST_OF_NAME : SQL_LIST_SANDBOXES);
+        code = start(cursor, few            ? SQL_LIST_OF_NAME
+                             : before.given ? SQL_LIST_BEFORE
+                                            : SQL_LIST_SANDBOXES);
     if (code != ALINEO_OK || base->done)
         return code;
     cursor->run_id = run_id;
@@ -125,8 +127,6 @@ static alineo_code list_start(table_cursor *base)
     call_bind(&base->call, statement_of(cursor), 1, name);
     if (before.given)
         (void)sqlite3_bind_int64(statement_of(cursor), 2, before.value);
-    else
-        bind_bound(statement_of(cursor), 2, INT64_MAX);
     if (status != ALINEO_ANY)
         (void)sqlite3_bind_int(statement_of(cursor), 3, status == ALINEO_COMPLETED);
     return ALINEO_OK;

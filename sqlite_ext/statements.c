@@ -61,6 +61,9 @@
     " AND NOT EXISTS (SELECT 1 FROM " OF_SESSION("c", ALINEO_SQL_CREATED)                          \
     "  AND (+x.ts, +x.id) < (c.ts, c.id))"
 
+/* NULL, in a table that allows it, names no session. */
+#define IS_NAMED " AND c.name IS NOT NULL AND c.sandbox_id IS NOT NULL"
+
 /* ?3: whether only completed or only running sessions are listed. */
 #define LISTED                                                                                     \
     " AND (?3 IS NULL OR ?3 = EXISTS (SELECT 1 FROM " OF_SESSION("c", ALINEO_SQL_CLOSED) "))"      \
@@ -141,8 +144,12 @@ const char *const statement_sql[SQL_COUNT] = {
 
     [SQL_LIST_CHECKPOINTS] = ALINEO_SQL_EACH_CHECKPOINT(CHECKPOINTS) " ORDER BY id",
 
-    [SQL_LIST_SANDBOXES] = SANDBOXES EVENTS " AS c WHERE c.ts < ?2 AND (?1 IS NULL OR c.name = ?1)"
+    /* Two, as no bound lets through whatever SQLite may have kept in ts. */
+    [SQL_LIST_SANDBOXES] = SANDBOXES EVENTS " AS c WHERE (?1 IS NULL OR c.name = ?1)" IS_NAMED
                            " AND " IS_EARLIEST LISTED,
+
+    [SQL_LIST_BEFORE] = SANDBOXES EVENTS " AS c WHERE c.ts < ?2 AND (?1 IS NULL OR c.name = ?1)"
+                        IS_NAMED " AND " IS_EARLIEST LISTED,
 
     /* Refused where the index is missing: each step would read the table. */
     [SQL_FEW_OF_NAME] = OF_NAME " LIMIT ?2 + 1) SELECT count(sandbox_id) < ?2 FROM o",
@@ -153,7 +160,8 @@ const char *const statement_sql[SQL_COUNT] = {
                          " (SELECT x.id FROM " OF_SESSION("o", ALINEO_SQL_CREATED)
                          "  ORDER BY +x.ts, +x.id LIMIT 1),"
                          " (SELECT min(+x.ts) FROM " OF_SESSION("o", ALINEO_SQL_CREATED) ")"
-                         " FROM o) " SANDBOXES "c WHERE c.ts < ?2" LISTED,
+                         " FROM o) " SANDBOXES "c WHERE c.id IS NOT NULL"
+                         " AND (?2 IS NULL OR c.ts < ?2)" LISTED,
 
     [SQL_GET_SANDBOX] = SANDBOXES EVENTS " AS c WHERE c.name = ?1 AND c.sandbox_id = ?2"
                         " AND c.event" MILESTONE " AND " IS_EARLIEST,

@@ -7,6 +7,7 @@
 #   make install          installs it; make installcheck tests what is installed
 #   make demo             shows the ledger at work on recorded sessions
 #   make check            builds everything and passes every test
+#   make check-corruption damaged ledgers, all that is tried (half an hour)
 #   make check-asan       the C suites under AddressSanitizer and UBSan
 #   make check-valgrind   the C suites under valgrind
 #   make bench            the ledger's speed, as ratios against plain SQL
@@ -184,12 +185,33 @@ check-pg:
 	@ALINEO_PG_SETTINGS="-c fsync=off" \
 	  scripts/postgres run $(MAKE) --no-print-directory -s check-pg-running
 
+# Damaged ledgers: a part of it in check-pg-running, all of it here.
+.PHONY: check-corruption check-corruption-running
+check-corruption:
+	@scripts/postgres packages
+	@$(MAKE) --no-print-directory -s alineo.so pg PG_CONFIG=$$(scripts/postgres config)
+	@ALINEO_PG_SETTINGS="-c fsync=off $(CORRUPTION_LOG)" scripts/postgres run \
+	  $(MAKE) --no-print-directory -s check-corruption-running CORRUPTION=--long
+
+# Errors are what it is about: the server need not write them down.
+CORRUPTION_LOG := -c log_min_messages=fatal -c log_min_error_statement=fatal
+CORRUPTION     := --seed 1
+CORRUPTION_PG   = $(if $(PGHOST),--postgres "dbname=$(CORRUPTION_DB)")
+CORRUPTION_DB  := alineo_corruption
+check-corruption-running: alineo.so
+	@psql -Xqc "CREATE DATABASE $(CORRUPTION_DB) TEMPLATE template0 ENCODING 'UTF8'"
+	@PGOPTIONS="$(CORRUPTION_LOG)" $(PYTHON) tests/corruption/corrupt.py --sqlite alineo.so $(CORRUPTION_PG) \
+	  $(CORRUPTION)
+	@PGOPTIONS="$(CORRUPTION_LOG)" $(PYTHON) tests/corruption/deep.py --sqlite alineo.so $(CORRUPTION_PG) \
+	  $(filter --long,$(CORRUPTION))
+
 check-pg-running:
 	@$(MAKE) --no-print-directory installcheck PG_CONFIG=$$(scripts/postgres config)
 	@scripts/run-tests $(PG_SHELL_TESTS) $(PG_FAULT_TESTS)
 	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
 	@$(MAKE) --no-print-directory check-conformance
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/conformance/compare_engines.py
+	@$(MAKE) --no-print-directory check-corruption-running
 	@$(MAKE) --no-print-directory check-docs
 
 # The C suites, and the conformance cases in a Python that has the sanitizers
@@ -204,6 +226,9 @@ check-asan-running: check-c
 	@ASAN_OPTIONS=detect_leaks=0 \
 	  LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	  $(PYTHON) tests/conformance/run.py --sqlite $(BUILD)/alineo.so
+	@ASAN_OPTIONS=detect_leaks=0 \
+	  LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	  $(PYTHON) tests/corruption/corrupt.py --sqlite $(BUILD)/alineo.so $(CORRUPTION)
 
 check-valgrind: check-packages
 	@scripts/install-packages $(VALGRIND_PACKAGES)

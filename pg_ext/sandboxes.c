@@ -60,15 +60,30 @@ typedef struct sandboxes {
     MemoryContext row;
 } sandboxes;
 
-/* The payload as JSONB, whatever its type; NULL where it is damaged. */
+static void name_session(void *slot)
+{
+    alineo_span id = alineo_text_span(((TupleTableSlot *)slot)->tts_values[GIVEN_ID]);
+
+    errcontext("payload of the first sandbox.created of sandbox_id '%.*s'",
+               (int)Min(id.len, ALINEO_NAME_BYTES), id.at);
+}
+
+/* The payload as JSONB, whatever its type; NULL where it is damaged. Where it is
+ * lost, the server's error names the session. */
 static Jsonb *payload_of(sandboxes *list, TupleTableSlot *slot)
 {
     Oid type = TupleDescAttr(slot->tts_tupleDescriptor, GIVEN_PAYLOAD)->atttypid;
+    ErrorContextCallback context = {error_context_stack, name_session, slot};
+    Jsonb *payload;
     alineo_scan scan;
 
+    error_context_stack = &context;
     if (getBaseType(type) == JSONBOID)
-        return DatumGetJsonbP(slot->tts_values[GIVEN_PAYLOAD]);
-    return alineo_stored_payload(list->call, slot->tts_values[GIVEN_PAYLOAD], type, &scan);
+        payload = DatumGetJsonbP(slot->tts_values[GIVEN_PAYLOAD]);
+    else
+        payload = alineo_stored_payload(list->call, slot->tts_values[GIVEN_PAYLOAD], type, &scan);
+    error_context_stack = context.previous;
+    return payload;
 }
 
 static void read_payload(sandboxes *list, TupleTableSlot *slot, Datum *values, bool *nulls)

@@ -18,8 +18,7 @@ typedef struct append {
 alineo_code append_no_id(call *c)
 {
     call_init(c, c->ledger, c->error.function);
-    c->rc = SQLITE_FULL;
-    return alineo_fail(&c->error, ALINEO_ENGINE, "no id is left above that of the last event");
+    return alineo_fail(&c->error, ALINEO_DAMAGED, "no id is left above that of the last event");
 }
 
 /* Binds an entry as INSERT_EVENT in statements.c counts its columns. */

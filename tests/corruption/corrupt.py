@@ -79,6 +79,8 @@ class Checker:
             rows = self.engine.run(sql, *values)
         except self.engine.error as error:
             return self.engine.message(error)
+        except MemoryError:
+            return "out of memory"  # as sqlite3 says it
         names = self.columns(sql)
         return [tuple(self.engine.plain(names(i), v) for i, v in enumerate(row)) for row in rows]
 

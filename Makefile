@@ -202,6 +202,7 @@ check-corruption-running: alineo.so
 	@psql -Xqc "CREATE DATABASE $(CORRUPTION_DB) TEMPLATE template0 ENCODING 'UTF8'"
 	@PGOPTIONS="$(CORRUPTION_LOG)" $(PYTHON) tests/corruption/corrupt.py --sqlite alineo.so $(CORRUPTION_PG) \
 	  $(CORRUPTION)
+	@$(PYTHON) tests/corruption/bits.py --postgres "dbname=$(CORRUPTION_DB)" $(CORRUPTION)
 	@PGOPTIONS="$(CORRUPTION_LOG)" $(PYTHON) tests/corruption/deep.py --sqlite alineo.so $(CORRUPTION_PG) \
 	  $(filter --long,$(CORRUPTION))
 

@@ -43,8 +43,7 @@ static void on_row(void *context, TupleTableSlot *slot)
     alineo_fields_clear(&fields);
     if (!slot->tts_isnull[ALINEO_COLUMN_PAYLOAD] && !list->stored.damaged_payload)
         alineo_jsonb_fields(&list->reader,
-                            &alineo_stored_detoast(given[ALINEO_COLUMN_PAYLOAD], row.id)->root,
-                            &fields);
+                            alineo_stored_detoast(given[ALINEO_COLUMN_PAYLOAD], row.id), &fields);
     const alineo_value *const shown[] = {
         [SNAPSHOT_ID] = alineo_fields_string(&fields, ALINEO_FIELD_SNAPSHOT_ID),
         [TAG] = alineo_row_tag(&fields),

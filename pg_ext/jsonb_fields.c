@@ -143,14 +143,6 @@ static bool has_shape(const alineo_jsonb_shape *shape, const JEntry *entries, ui
            same_bytes(shape->keys, keys, length);
 }
 
-/* Whether a member's container nests deeper than a payload may, which is one
- * level itself. */
-static bool is_too_deep(char *base, uint32 offset)
-{
-    return alineo_payload_deeper((JsonbContainer *)(void *)(base + INTALIGN(offset)),
-                                 ALINEO_JSON_DEPTH - 1);
-}
-
 static void read_object(alineo_jsonb_reader *reader, JsonbContainer *object, alineo_fields *fields)
 {
     uint32 count = JsonContainerSize(object);
@@ -174,9 +166,7 @@ static void read_object(alineo_jsonb_reader *reader, JsonbContainer *object, ali
             field = alineo_field_of((alineo_span){base + key, key_end - key});
             key = key_end;
         }
-        if (JBE_ISCONTAINER(entries[count + i]) && is_too_deep(base, value))
-            reader->too_deep = true;
-        else if (field != ALINEO_FIELD_COUNT)
+        if (field != ALINEO_FIELD_COUNT)
             set_field(reader, fields, field, entries[count + i], base, value, value_end - value);
         value = value_end;
     }
@@ -191,39 +181,38 @@ static alineo_span string_json(alineo_jsonb_reader *reader, JsonbContainer *payl
     return alineo_buffer_span(&reader->json);
 }
 
-void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
-                         alineo_fields *fields)
+void alineo_jsonb_fields(alineo_jsonb_reader *reader, Jsonb *stored, alineo_fields *fields)
 {
+    JsonbContainer *payload = &stored->root;
+
     start_reading(reader);
-    reader->too_deep = false;
     alineo_fields_clear(fields);
+    reader->state = alineo_jsonb_check(stored);
+    if (reader->state != ALINEO_JSONB_SOUND)
+        return;
     if (JsonContainerIsObject(payload)) {
         read_object(reader, payload, fields);
     } else if (JsonContainerIsScalar(payload)) {
         alineo_scan scan;
         (void)alineo_fields_read(&reader->texts, fields, string_json(reader, payload), &scan);
         alineo_require_memory(&reader->texts.scratch);
-    } else {
-        reader->too_deep = alineo_payload_deeper(payload, ALINEO_JSON_DEPTH);
     }
-    if (reader->too_deep)
-        alineo_fields_clear(fields);
 }
 
-static bool unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload, alineo_span *inner)
+static bool unwrap(alineo_jsonb_reader *reader, Jsonb *payload, alineo_span *inner)
 {
-    return JsonContainerIsScalar(payload) &&
-           alineo_fields_unwrap(&reader->texts, string_json(reader, payload), inner);
+    return alineo_jsonb_check(payload) == ALINEO_JSONB_SOUND && JB_ROOT_IS_SCALAR(payload) &&
+           alineo_fields_unwrap(&reader->texts, string_json(reader, &payload->root), inner);
 }
 
-bool alineo_jsonb_wraps(alineo_jsonb_reader *reader, JsonbContainer *payload)
+bool alineo_jsonb_wraps(alineo_jsonb_reader *reader, Jsonb *payload)
 {
     alineo_span inner;
 
     return unwrap(reader, payload, &inner);
 }
 
-Jsonb *alineo_jsonb_unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload)
+Jsonb *alineo_jsonb_unwrap(alineo_jsonb_reader *reader, Jsonb *payload)
 {
     alineo_span inner;
 

@@ -5,6 +5,7 @@
 #ifndef ALINEO_JSONB_FIELDS_H
 #define ALINEO_JSONB_FIELDS_H
 
+#include "jsonb_check.h"
 #include "jsonb_text.h"
 
 #include "../shared/fields.h"
@@ -30,7 +31,7 @@ typedef struct alineo_jsonb_reader {
     alineo_buffer json;         /* the same, as JSON text */
     MemoryContext values;       /* texts of numbers and containers */
     bool dirty;                 /* there are such */
-    bool too_deep;              /* the payload read last nests deeper than JSON of ours may */
+    alineo_jsonb_state state;   /* of the payload read last */
     alineo_jsonb_number numbers[ALINEO_FIELD_COUNT];
 } alineo_jsonb_reader;
 
@@ -38,19 +39,18 @@ typedef struct alineo_jsonb_reader {
 void alineo_jsonb_reader_init(alineo_jsonb_reader *reader, const alineo_memory *memory,
                               MemoryContext context);
 
-/* Reads a payload; one that nests deeper than any append lets in has no fields,
- * and reader->too_deep tells. Texts point into the payload or into the
+/* Reads a payload; one that is not sound has no fields, and reader->state tells
+ * why. Texts point into the payload or into the
  * reader; both must stay until the fields have been used. */
-void alineo_jsonb_fields(alineo_jsonb_reader *reader, JsonbContainer *payload,
-                         alineo_fields *fields);
+void alineo_jsonb_fields(alineo_jsonb_reader *reader, Jsonb *stored, alineo_fields *fields);
 
 /* Whether the payload was encoded twice: a string that holds an object or an
  * array. */
-bool alineo_jsonb_wraps(alineo_jsonb_reader *reader, JsonbContainer *payload);
+bool alineo_jsonb_wraps(alineo_jsonb_reader *reader, Jsonb *payload);
 
 /* The payload that such a string holds, made in the current context; NULL where
  * it was not encoded twice. */
-Jsonb *alineo_jsonb_unwrap(alineo_jsonb_reader *reader, JsonbContainer *payload);
+Jsonb *alineo_jsonb_unwrap(alineo_jsonb_reader *reader, Jsonb *payload);
 
 /* The payload of a row, detoasted only as far as needed: whether it is a JSON
  * string, so that it may have to be unwrapped. */

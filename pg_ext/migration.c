@@ -149,7 +149,7 @@ Datum alineo_sql_outdated(PG_FUNCTION_ARGS)
     bool outdated = !PG_ARGISNULL(0) && is_legacy(PG_GETARG_DATUM(0));
 
     if (!outdated && !PG_ARGISNULL(1) && alineo_jsonb_is_string(PG_GETARG_DATUM(1)))
-        outdated = alineo_jsonb_wraps(reader_of(fcinfo), &PG_GETARG_JSONB_P(1)->root);
+        outdated = alineo_jsonb_wraps(reader_of(fcinfo), PG_GETARG_JSONB_P(1));
     count(outdated);
     PG_RETURN_BOOL(outdated);
 }
@@ -169,7 +169,7 @@ Datum alineo_sql_current_payload(PG_FUNCTION_ARGS)
     Jsonb *inner = NULL;
 
     if (alineo_jsonb_is_string(PG_GETARG_DATUM(0)))
-        inner = alineo_jsonb_unwrap(reader_of(fcinfo), &PG_GETARG_JSONB_P(0)->root);
+        inner = alineo_jsonb_unwrap(reader_of(fcinfo), PG_GETARG_JSONB_P(0));
     if (inner == NULL)
         return PG_GETARG_DATUM(0);
     PG_RETURN_JSONB_P(inner);

@@ -41,7 +41,8 @@ static bool has_mark(const Jsonb *payload)
     return false;
 }
 
-bool alineo_payload_deeper(JsonbContainer *container, int levels)
+/* Whether a container nests more than `levels` deep, itself counted. */
+static bool deeper_than(JsonbContainer *container, int levels)
 {
     size_t count = JsonContainerSize(container);
     size_t entries = JsonContainerIsObject(container) ? 2 * count : count;
@@ -54,7 +55,7 @@ bool alineo_payload_deeper(JsonbContainer *container, int levels)
         if (!JBE_ISCONTAINER(container->children[i]))
             continue;
         uint32 offset = getJsonbOffset(container, (int)i);
-        if (alineo_payload_deeper((JsonbContainer *)(void *)(base + INTALIGN(offset)), levels - 1))
+        if (deeper_than((JsonbContainer *)(void *)(base + INTALIGN(offset)), levels - 1))
             return true;
     }
     return false;
@@ -90,7 +91,7 @@ Jsonb *alineo_payload_check(alineo_call *call, alineo_entry_reader *reader, alin
     alineo_buffer text;
 
     if (has_mark(given) ||
-        alineo_payload_deeper(&given->root, ALINEO_JSON_DEPTH + JB_ROOT_IS_SCALAR(given))) {
+        deeper_than(&given->root, ALINEO_JSON_DEPTH + JB_ROOT_IS_SCALAR(given))) {
         char *json = JsonbToCString(NULL, &given->root, (int)VARSIZE(given));
         entry->payload = (alineo_span){json, strlen(json)};
         alineo_require(&call->error, alineo_entry_check(reader, entry, &alineo_entry_arguments,

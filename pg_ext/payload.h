@@ -13,9 +13,6 @@
  * that the text may need the storage escape. `scratch` is overwritten. */
 Jsonb *alineo_payload_jsonb(alineo_buffer *scratch, alineo_span json, bool special);
 
-/* Whether a container nests more than `levels` deep, itself counted. */
-bool alineo_payload_deeper(JsonbContainer *container, int levels);
-
 /* Checks an entry whose payload is given as JSONB, and returns the JSONB to
  * store: the one given, unless it holds a text that must be escaped. */
 Jsonb *alineo_payload_check(alineo_call *call, alineo_entry_reader *reader, alineo_entry *entry,

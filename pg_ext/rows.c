@@ -137,7 +137,7 @@ void alineo_replay_row(void *context, TupleTableSlot *slot)
     if (!slot->tts_isnull[ALINEO_COLUMN_PAYLOAD] && !stored->damaged_payload &&
         alineo_stored_is_string(values[ALINEO_COLUMN_PAYLOAD], id)) {
         Jsonb *payload = alineo_stored_detoast(values[ALINEO_COLUMN_PAYLOAD], id);
-        Jsonb *inner = alineo_jsonb_unwrap(&replay->reader, &payload->root);
+        Jsonb *inner = alineo_jsonb_unwrap(&replay->reader, payload);
         if (inner != NULL) {
             values[ALINEO_COLUMN_PAYLOAD] = JsonbPGetDatum(inner);
             changed = true;

@@ -93,7 +93,7 @@ static void read_payload(sandboxes *list, TupleTableSlot *slot, Datum *values, b
 
     alineo_fields_clear(&fields);
     if (payload != NULL)
-        alineo_jsonb_fields(&list->reader, &payload->root, &fields);
+        alineo_jsonb_fields(&list->reader, payload, &fields);
     for (size_t i = 0; i < lengthof(from_payload); i++) {
         alineo_span text =
             alineo_row_text(alineo_fields_any(&fields, from_payload[i].field), &list->text);

@@ -37,12 +37,14 @@ static struct varlena *read_payload(alineo_pg_store *store, Datum datum)
     } else if (VARATT_IS_EXTENDED(value)) {
         value = flat = (struct varlena *)alineo_stored_detoast(datum, store->row.id);
     }
-    alineo_jsonb_fields(&store->reader, &((Jsonb *)value)->root, &store->row.fields);
-    if (store->reader.too_deep)
+    alineo_jsonb_fields(&store->reader, (Jsonb *)value, &store->row.fields);
+    if (store->reader.state != ALINEO_JSONB_SOUND)
         alineo_require(&store->call->error,
                        alineo_fail(&store->call->error, ALINEO_DAMAGED,
-                                   "payload of event %lld is nested deeper than 1000 levels",
-                                   (long long)store->row.id));
+                                   "payload of event %lld is %s", (long long)store->row.id,
+                                   store->reader.state == ALINEO_JSONB_TOO_DEEP
+                                       ? "nested deeper than 1000 levels"
+                                       : "no valid JSONB"));
     return flat;
 }
 

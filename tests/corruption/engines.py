@@ -5,7 +5,7 @@ import os
 import re
 import sqlite3
 
-from model import Jsonb, Text
+from values import Jsonb, Text, canonical, parsed_deep, unstored
 
 COLUMNS = ("id", "sandbox_id", "name", "step_idx", "branch", "event", "payload", "error", "ts")
 
@@ -175,21 +175,19 @@ class Postgres:
 
     @staticmethod
     def plain(name, value):
-        import run
         if isinstance(value, memoryview):
             return bytes(value)
         if isinstance(value, decimal.Decimal):
             return int(value)
         if name == "payload" and value is not None:
-            return ("text", canonical_payload(str(value), run))
+            return ("text", canonical_payload(str(value)))
         if isinstance(value, str):
             return ("text", value.encode("utf-8", "surrogatepass"))
         return value
 
 
-def canonical_payload(text, run):
-    import model
-    return model.canonical(model.unstored(model.parsed_deep(text))).encode("utf-8", "surrogatepass")
+def canonical_payload(text):
+    return canonical(unstored(parsed_deep(text))).encode("utf-8", "surrogatepass")
 
 
 NAMES = re.compile(r"\bevent (-?\d+)\b|\b(-?\d+) is the id of more than one event|the id of an event|ts of an event of sandbox_id")

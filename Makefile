@@ -10,9 +10,10 @@
 #   make check-corruption damaged ledgers, all that is tried (half an hour)
 #   make check-asan       the C suites under AddressSanitizer and UBSan
 #   make check-valgrind   the C suites under valgrind
+#   make fuzz             the core and the SQL surface under libFuzzer
 #   make bench            the ledger's speed, as ratios against plain SQL
 #
-# demo, check* and bench install what they need from Debian (as root).
+# demo, check*, fuzz and bench install what they need from Debian (as root).
 
 # PGXS has variables and rules of its own, so what it builds is a part apart of
 # this file, which the targets pg, install, uninstall and installcheck enter.
@@ -150,6 +151,7 @@ $(BUILD)/tests/sqlite/test_plans.o: TEST_FLAGS += -Isqlite_ext
 check: check-packages
 	@$(MAKE) --no-print-directory check-core-alone
 	@$(MAKE) --no-print-directory check-c
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(CHECK_FUZZ_SECONDS)
 	@$(MAKE) --no-print-directory check-pg
 
 check-packages:
@@ -242,6 +244,7 @@ check-valgrind: check-packages
 # test, not of the harnesses. FUZZ_SECONDS is for each harness.
 FUZZ          := $(BUILD)/fuzz
 FUZZ_SECONDS  ?= 30
+CHECK_FUZZ_SECONDS ?= 5
 FUZZ_FLAGS    := -O1 -g -fno-omit-frame-pointer $(SANITIZERS)
 FUZZ_GUIDED   := $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link
 FUZZ_CORE     := $(CORE_SRC:%.c=$(FUZZ)/%.o)
@@ -270,10 +273,12 @@ $(FUZZ)/fuzz_sqlite: $(FUZZ)/tests/fuzz/database.o $(FUZZ_SQLITE)
 .PHONY: fuzz fuzz-run
 fuzz:
 	@scripts/install-packages $(FUZZ_PACKAGES)
-	@$(MAKE) --no-print-directory -s fuzz-run
+	@$(MAKE) --no-print-directory -s $(FUZZ_TESTS)
+	@$(MAKE) --no-print-directory -s -k fuzz-run
 
-fuzz-run: $(FUZZ_TESTS)
-	@FUZZ_BUILD=$(FUZZ) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $(FUZZ_TESTS)
+fuzz-run: $(FUZZ_TESTS:$(FUZZ)/%=run-%)
+run-fuzz_%: $(FUZZ)/fuzz_%
+	@FUZZ_BUILD=$(FUZZ) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $<
 
 demo:
 	@scripts/install-packages $(DEMO_PACKAGES)

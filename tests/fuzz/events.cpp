@@ -23,7 +23,7 @@ static std::string number(choices &in)
                                           "2147483648",
                                           "9223372036854775807",
                                           "-9223372036854775808"};
-    return in.below(4) != 0 ? std::to_string(1 + in.below(3)) : std::string(in.one_of(numbers));
+    return in.below(8) != 0 ? std::to_string(1 + in.below(2)) : std::string(in.one_of(numbers));
 }
 
 static std::string text(choices &in)
@@ -61,9 +61,11 @@ static void put(choices &in, std::string &object, const char *key, const std::st
 
     if (way == 0) /* absent */
         return;
-    if (way == 1)
-        name = "\\u00" + std::string("67"[key[0] >= 'p'] == '6' ? "6" : "7") +
-               "0123456789abcdef"[key[0] & 15] + (key + 1);
+    if (way == 1) { /* its first letter as an escape */
+        name = std::string("\\u00") + "0123456789abcdef"[key[0] >> 4];
+        name += "0123456789abcdef"[key[0] & 15];
+        name += key + 1;
+    }
     if (way == 2)
         object += ",\"" + name + "\":" + any_value(in);
     object += (object.empty() ? "\"" : ",\"") + name + "\":" + (way == 3 ? any_value(in) : value);
@@ -78,7 +80,7 @@ static std::string quoted(const char *word)
 
 static std::string boolean(choices &in)
 {
-    return in.below(2) == 0 ? "true" : "false";
+    return in.below(4) != 0 ? "true" : "false";
 }
 
 static const char *const snapshots[] = {"s1", "s2", "", "s3"};
@@ -92,7 +94,7 @@ static std::string started(choices &in)
 
     put(in, object, "seq", number(in));
     put(in, object, in.one_of(commands), text(in));
-    if (in.below(2) == 0)
+    if (in.below(4) != 0)
         put(in, object, "interactive", boolean(in));
     if (in.below(3) == 0)
         put(in, object, "cwd", text(in));
@@ -103,8 +105,8 @@ static std::string started(choices &in)
 
 static std::string output(choices &in)
 {
-    static const char *const types[] = {"stdout", "stderr", "stdin",        "stdout", "init",
-                                        "stdout", "stdin",  "st\\u0064out", ""};
+    static const char *const types[] = {"stdout", "stdin", "stderr",       "stdin", "stdout",
+                                        "init",   "stdin", "st\\u0064out", ""};
     std::string object;
 
     put(in, object, "seq", number(in));
@@ -218,11 +220,11 @@ static std::string rules_removed(choices &in)
 }
 
 static const sort sorts[] = {
-    {"exec.output", "exec_event", output, 8, 5},
-    {"exec.started", "exec_start", started, 4, 4},
-    {"exec.completed", "exec_complete", completed, 3, 2},
-    {"sandbox.created", "sandbox_created", created, 0, 3},
-    {"sandbox.checkpoint_created", "checkpoint_created", checkpoint, 0, 3},
+    {"exec.output", "exec_event", output, 8, 9},
+    {"exec.started", "exec_start", started, 4, 5},
+    {"exec.completed", "exec_complete", completed, 3, 1},
+    {"sandbox.created", "sandbox_created", created, 0, 1},
+    {"sandbox.checkpoint_created", "checkpoint_created", checkpoint, 0, 1},
     {"sandbox.checkpoint_created", "snapshot", checkpoint, 0, 1},
     {"egress.rule_added", "egress_rule_added", rules_added, 0, 1},
     {"egress.rule_removed", "egress_rule_removed", rules_removed, 0, 1},
@@ -230,6 +232,8 @@ static const sort sorts[] = {
     {"credential.revoked", "credential_revoked", credential, 0, 1},
     {"exec.other", "step_start", no_members, 1, 1},
 };
+
+enum { CREATED = 3, CHECKPOINT = 4 };
 
 static const sort &drawn(choices &in, bool lineage)
 {
@@ -247,26 +251,80 @@ static const sort &drawn(choices &in, bool lineage)
     return sorts[0];
 }
 
-std::vector<event> events_of(choices &in, bool lineage)
+/* Records events, with ids that grow and a clock that may step back. */
+class recorder
 {
-    std::vector<event> events;
-    int64_t id = 0, ts = 1000;
+  public:
+    explicit recorder(choices &from) : in(from)
+    {
+    }
 
-    while (in.more() && events.size() < 60) {
-        const sort &s = drawn(in, lineage);
+    void record(const sort &s, const char *name, const char *sandbox_id, const std::string &members)
+    {
         uint8_t about = in.byte();
         event e;
+
         id += 1 + (about & 1);
         ts += about & 2 ? int64_t(in.below(16)) - 4 : 1;
         e.id = id;
         e.ts = ts;
         e.step_idx = (about & 12) == 0 ? int64_t(in.below(5)) - 1 : -1;
         e.event = (about & 0x30) == 0 ? s.legacy : s.current;
-        uint8_t where = lineage ? in.byte() : 4;
-        e.name = session_names[where >> 2 & 7 ? 0 : 1];
-        e.sandbox_id = sandbox_ids[where & 3];
-        e.payload = stored_payload(in, s.payload(in));
+        e.name = name;
+        e.sandbox_id = sandbox_id;
+        e.payload = stored_payload(in, members);
         events.push_back(std::move(e));
     }
-    return events;
+
+    /* A checkpoint of one session, and one that is resumed from it. */
+    void resume(unsigned from, unsigned to)
+    {
+        std::string snapshot = "\"snapshotId\":" + quoted(in.one_of(snapshots));
+        std::string parent = json_string(of_utf8(sandbox_ids[from]));
+
+        record(sorts[CHECKPOINT], "ci", sandbox_ids[from],
+               snapshot + (in.below(4) == 0 ? ",\"tag\":" + quoted(in.one_of(tags)) : ""));
+        record(sorts[CREATED], "ci", sandbox_ids[to], "\"resumedFrom\":" + parent + "," + snapshot);
+    }
+
+    std::vector<event> events;
+
+  private:
+    choices &in;
+    int64_t id = 0, ts = 1000;
+};
+
+std::vector<event> events_of(choices &in)
+{
+    recorder r(in);
+
+    while (in.more() && r.events.size() < 60) {
+        const sort &s = drawn(in, false);
+        r.record(s, "ci", "a", s.payload(in));
+    }
+    return r.events;
+}
+
+std::vector<event> sessions_of(choices &in, std::string &last)
+{
+    recorder r(in);
+    unsigned current = 0;
+
+    if (in.below(8) != 0)
+        r.record(sorts[CREATED], "ci", "a", "");
+    while (in.more() && r.events.size() < 60) {
+        uint8_t where = in.byte();
+        if (where % 8 == 0) { /* most sessions are resumed from the one before */
+            unsigned from = current;
+            current = (current + 1) % 4;
+            r.resume(from, current);
+            continue;
+        }
+        const sort &s = drawn(in, true);
+        bool elsewhere = where >= 0xE0;
+        r.record(s, session_names[where >= 0xF8], sandbox_ids[elsewhere ? where >> 3 & 3 : current],
+                 s.payload(in));
+    }
+    last = sandbox_ids[current];
+    return r.events;
 }

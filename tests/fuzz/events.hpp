@@ -21,7 +21,11 @@ struct event {
 extern const char *const session_names[2];
 extern const char *const sandbox_ids[4];
 
-/* Events with ids that grow. With `lineage` also those that tell of sessions. */
-std::vector<event> events_of(choices &in, bool lineage);
+/* The exec events of session ci/a. */
+std::vector<event> events_of(choices &in);
+
+/* Events of several sessions, most of them resumed from the one before; `last` is
+ * the sandbox id of the one resumed last. */
+std::vector<event> sessions_of(choices &in, std::string &last);
 
 #endif

@@ -121,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choices in(data, size);
     bool scans = in.below(2) == 0;
     int64_t only = in.below(4);
-    const std::vector<event> events = events_of(in, false);
+    const std::vector<event> events = events_of(in);
     model m(events);
     alineo_error error;
     const execs all = m.history("ci", "a", INT64_MAX);

@@ -42,11 +42,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const tags[] = {"t1", "t2", "", "no"};
     choices in(data, size);
     bool scans = in.below(2) == 0;
-    exact sandbox_id(in.one_of(sandbox_ids));
-    unsigned which = in.below(8);
+    unsigned asked = in.below(16), which = in.below(8);
     exact tag(tags[which % 4]);
     bool tagged = which < 4;
-    const std::vector<event> events = events_of(in, true);
+    std::string last;
+    const std::vector<event> events = sessions_of(in, last);
+    exact sandbox_id(asked < 4 ? sandbox_ids[asked] : last);
     model m(events);
     alineo_error error;
     bool ok;

@@ -98,15 +98,15 @@ def features(harness, folder):
     for line in lines[2 + count:]:
         word, index, *numbers = line.split()
         if word == "FT":
-            covered.setdefault(files[int(index)], set()).update(map(int, numbers))
-        elif word == "COV":
-            covered.setdefault(files[int(index)], set()).update("c" + n for n in numbers)
+            covered[files[int(index)]] = {int(number) for number in numbers}
     return covered
 
 
-def worth(new):
-    """An edge that no other input takes counts more than how often it is taken."""
-    return len(new) + 20 * sum(isinstance(feature, str) for feature in new)
+def worth(new, known):
+    """What an input adds: an edge that no other takes counts more than how often
+    it takes one (a feature is an edge and one of eight ranges)."""
+    edges = {feature // 8 for feature in known}
+    return len(new - known) + 20 * len({feature // 8 for feature in new} - edges)
 
 
 def keep(harness, folder, count):
@@ -114,7 +114,7 @@ def keep(harness, folder, count):
                if os.path.getsize(path) <= LONGEST}
     known, inputs = set(), []
     while len(inputs) < count and covered:
-        best = max(covered, key=lambda path: worth(covered[path] - known))
+        best = max(covered, key=lambda path: worth(covered[path], known))
         known |= covered.pop(best)
         with open(best, "rb") as file:
             inputs.append(file.read())

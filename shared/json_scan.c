@@ -13,7 +13,7 @@ void alineo_scan_init(alineo_scan *scan, alineo_span json)
 {
     scan->start = json.at;
     scan->at = json.at;
-    scan->end = json.at + json.len;
+    scan->end = alineo_span_end(json);
     scan->text = (alineo_span){json.at, 0};
     scan->reason = NULL;
     scan->offset = 0;

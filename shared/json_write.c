@@ -45,7 +45,7 @@ static size_t put_escape(alineo_buffer *out, const char *at, const char *end)
 void alineo_json_string(alineo_buffer *out, alineo_span text)
 {
     const char *at = text.at;
-    const char *end = at + text.len;
+    const char *end = alineo_span_end(text);
 
     alineo_buffer_byte(out, '"');
     while (at < end) {

@@ -33,6 +33,12 @@ typedef struct alineo_span {
     size_t len;
 } alineo_span;
 
+/* Behind the last byte. C allows no sum with NULL, not even NULL + 0. */
+static inline const char *alineo_span_end(alineo_span span)
+{
+    return span.len == 0 ? span.at : span.at + span.len;
+}
+
 static inline bool alineo_span_equal(alineo_span a, alineo_span b)
 {
     /* Most of what is compared differs in its length or its first byte. */

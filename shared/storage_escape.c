@@ -33,7 +33,7 @@ bool alineo_storage_needed(alineo_span text)
 void alineo_storage_encode(alineo_buffer *out, alineo_span text)
 {
     const char *at = text.at;
-    const char *end = at + text.len;
+    const char *end = alineo_span_end(text);
 
     while (at < end) {
         const char *next = next_special(at, end);
@@ -66,7 +66,7 @@ static int32_t escaped_unit(const char *at, const char *end)
 void alineo_storage_decode(alineo_buffer *out, alineo_span stored)
 {
     const char *at = stored.at;
-    const char *end = at + stored.len;
+    const char *end = alineo_span_end(stored);
     const char *from = at;
 
     while (at < end && (at = memchr(at, 0xEF, (size_t)(end - at))) != NULL) {
@@ -106,7 +106,7 @@ void alineo_storage_encode_json(alineo_buffer *out, alineo_span json)
         alineo_json_string(out, alineo_buffer_span(&stored));
         from = scan.text.at + scan.text.len + 1;
     }
-    alineo_buffer_put(out, from, (size_t)(json.at + json.len - from));
+    alineo_buffer_put(out, from, (size_t)(alineo_span_end(json) - from));
     out->failed |= plain.failed || stored.failed;
     alineo_buffer_free(&plain);
     alineo_buffer_free(&stored);

@@ -35,7 +35,7 @@ unsigned alineo_utf8_length(const unsigned char *at, const unsigned char *end)
 bool alineo_utf8_valid(alineo_span text)
 {
     const unsigned char *at = (const unsigned char *)text.at;
-    const unsigned char *end = at + text.len;
+    const unsigned char *end = (const unsigned char *)alineo_span_end(text);
 
     while (at < end) {
         uint64_t word;
@@ -198,7 +198,7 @@ bool alineo_text_has_surrogate(alineo_span text)
 void alineo_text_bytes(alineo_buffer *out, alineo_span text)
 {
     const char *at = text.at;
-    const char *end = at + text.len;
+    const char *end = alineo_span_end(text);
 
     while (at < end) {
         const char *next = next_surrogate(at, end);
@@ -213,7 +213,7 @@ void alineo_text_bytes(alineo_buffer *out, alineo_span text)
 void alineo_text_display(alineo_buffer *out, alineo_span text)
 {
     const char *at = text.at;
-    const char *end = at + text.len;
+    const char *end = alineo_span_end(text);
 
     while (at < end) {
         const char *nul = memchr(at, 0, (size_t)(end - at));

@@ -2,6 +2,9 @@
  * test_text.c - text in its forms: joined halves, what a column shows, bytes.
  */
 #include "support.h"
+#include "json_scan.h"
+#include "json_write.h"
+#include "storage_escape.h"
 #include "text.h"
 
 #include <string.h>
@@ -267,6 +270,36 @@ static void utf8_is_judged_alike_at_every_place(void **state)
     }
 }
 
+/* A column that is NULL comes without a place; no sum is made with it. */
+static void an_empty_text_may_be_nowhere(void **state)
+{
+    const alineo_span nowhere = {NULL, 0};
+    alineo_buffer out;
+    alineo_scan scan;
+    test_heap heap;
+
+    (void)state;
+    heap_init(&heap);
+    alineo_buffer_init(&out, &heap.memory);
+    assert_true(alineo_utf8_valid(nowhere));
+    assert_false(alineo_text_has_nul(nowhere));
+    assert_false(alineo_text_has_surrogate(nowhere));
+    assert_false(alineo_storage_needed(nowhere));
+    alineo_text_append(&out, nowhere, ALINEO_PLAIN);
+    alineo_text_display(&out, nowhere);
+    alineo_text_bytes(&out, nowhere);
+    alineo_storage_encode(&out, nowhere);
+    alineo_storage_decode(&out, nowhere);
+    assert_int_equal(out.len, 0);
+    alineo_json_string(&out, nowhere);
+    assert_text(alineo_buffer_span(&out), S("\"\""));
+    alineo_scan_init(&scan, nowhere);
+    assert_false(alineo_scan_document(&scan));
+    assert_int_equal(scan.offset, 0);
+    alineo_buffer_free(&out);
+    heap_check(&heap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +313,7 @@ int main(void)
         cmocka_unit_test(the_surrogate_at_a_place_is_read),
         cmocka_unit_test(a_surrogate_is_not_valid_utf8_and_nul_is),
         cmocka_unit_test(utf8_is_judged_alike_at_every_place),
+        cmocka_unit_test(an_empty_text_may_be_nowhere),
     };
 
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -71,6 +71,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices in(data, size);
 
+    if (!in.more()) { /* an empty text may be nowhere */
+        CHECK(!alineo_storage_needed(nowhere));
+        CHECK_TEXT(encoded(nowhere) + decoded(nowhere), "");
+    }
     switch (in.below(4)) {
     case 0: foreign(in.rest()); break;
     case 1: in_json(in); break;

@@ -79,11 +79,26 @@ static void any_bytes(const std::string &bytes)
     written_by([&](alineo_buffer *out) { alineo_json_string(out, copy); });
 }
 
+/* An empty text may be nowhere. */
+static void no_bytes()
+{
+    CHECK(alineo_utf8_valid(nowhere));
+    CHECK(!alineo_text_has_nul(nowhere) && !alineo_text_has_surrogate(nowhere));
+    CHECK_TEXT(written_by([](alineo_buffer *out) { alineo_text_display(out, nowhere); }), "");
+    CHECK_TEXT(written_by([](alineo_buffer *out) { alineo_text_bytes(out, nowhere); }), "");
+    CHECK_TEXT(written_by([](alineo_buffer *out) { alineo_json_string(out, nowhere); }), "\"\"");
+    for (alineo_form form : {ALINEO_PLAIN, ALINEO_ESCAPED, ALINEO_STORED})
+        CHECK_TEXT(written_by([&](alineo_buffer *out) { alineo_text_append(out, nowhere, form); }),
+                   "");
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices in(data, size);
 
-    if (in.below(4) == 0)
+    if (!in.more())
+        no_bytes();
+    else if (in.below(4) == 0)
         any_bytes(in.rest());
     else
         chunks(in);

@@ -86,6 +86,9 @@ extern const alineo_memory fuzz_memory;
 /* Checks that the core gave every block back. */
 void check_blocks();
 
+/* An empty text that is nowhere, which the core's texts may be. */
+const alineo_span nowhere = {nullptr, 0};
+
 /* A text in a block of exactly its size, for as long as the object lives. */
 class exact
 {

@@ -249,7 +249,7 @@ FUZZ_FLAGS    := -O1 -g -fno-omit-frame-pointer $(SANITIZERS)
 FUZZ_GUIDED   := $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link
 FUZZ_CORE     := $(CORE_SRC:%.c=$(FUZZ)/%.o)
 FUZZ_SQLITE   := $(SQLITE_SRC:%.c=$(FUZZ)/%.o)
-FUZZ_PARTS    := harness units oracle entry_model events store model
+FUZZ_PARTS    := harness units oracle entry_model events store model attempts
 FUZZ_SHARED   := $(FUZZ_PARTS:%=$(FUZZ)/tests/fuzz/%.o)
 FUZZ_TESTS    := $(patsubst tests/fuzz/%.cpp,$(FUZZ)/%,$(sort $(wildcard tests/fuzz/fuzz_*.cpp)))
 

@@ -243,39 +243,61 @@ static std::string waiting(int64_t seq, const attempt &a)
            member("stdout", json_string(a.out)) + "}";
 }
 
-std::string model::resume(const std::string &sandbox_id, const std::optional<units> &tag, bool &ok)
+std::string model::trace(const std::string &name, const std::string &sandbox_id,
+                         const std::optional<units> &tag, origin &o)
 {
-    const recorded *last = created_last(sandbox_id);
+    std::set<std::pair<std::string, std::string>> seen = {{name, sandbox_id}};
 
-    ok = false;
-    if (last == nullptr)
-        return "no session has sandbox_id '" + sandbox_id + "'";
-    const std::string name = last->e.name;
-    std::vector<generation> lineage = {describe(name, sandbox_id)};
-    const recorded *from = checkpoint(name, sandbox_id, tag, std::nullopt);
-    if (from == nullptr && (tag || lineage[0].snapshot.empty()))
+    o.lineage = {describe(name, sandbox_id)};
+    o.from = checkpoint(name, sandbox_id, tag, std::nullopt);
+    if (o.from == nullptr && (tag || o.lineage[0].snapshot.empty()))
         return "sandbox_id '" + sandbox_id + "' has no checkpoint" +
                (tag ? " with tag '" + wtf8(*tag) + "'" : "");
-    std::string made_in = from != nullptr ? sandbox_id : lineage[0].parent;
-    if (from != nullptr)
-        lineage[0].before = from->e.id;
-    std::set<std::pair<std::string, std::string>> seen = {{name, sandbox_id}};
-    for (generation parent; parent_of(lineage.back(), parent);) {
-        const std::string &wanted = lineage.back().snapshot;
+    o.made_in = o.from != nullptr ? sandbox_id : o.lineage[0].parent;
+    if (o.from != nullptr)
+        o.lineage[0].before = o.from->e.id;
+    for (generation parent; parent_of(o.lineage.back(), parent);) {
+        const std::string wanted = o.lineage.back().snapshot;
         if (!wanted.empty()) {
             const recorded *point =
                 checkpoint(parent.name, parent.sandbox_id, std::nullopt, of_utf8(wanted));
             if (point != nullptr)
                 parent.before = point->e.id;
-            if (point != nullptr && from == nullptr && wanted == lineage[0].snapshot) {
-                from = point;
-                made_in = parent.sandbox_id;
+            if (point != nullptr && o.from == nullptr && wanted == o.lineage[0].snapshot) {
+                o.from = point;
+                o.made_in = parent.sandbox_id;
             }
         }
         if (!seen.insert({parent.name, parent.sandbox_id}).second)
             return "the lineage of sandbox_id '" + sandbox_id + "' is a cycle";
-        lineage.push_back(parent);
+        o.lineage.push_back(parent);
     }
+    return "";
+}
+
+model::inheritance model::inherited(const std::string &name, const std::string &sandbox_id,
+                                    const std::optional<units> &tag, std::string &error)
+{
+    origin o;
+
+    error = trace(name, sandbox_id, tag, o);
+    return error.empty() ? fold(o.lineage) : inheritance();
+}
+
+std::string model::resume(const std::string &sandbox_id, const std::optional<units> &tag, bool &ok)
+{
+    const recorded *last = created_last(sandbox_id);
+    origin o;
+
+    ok = false;
+    if (last == nullptr)
+        return "no session has sandbox_id '" + sandbox_id + "'";
+    const std::string name = last->e.name;
+    const std::string error = trace(name, sandbox_id, tag, o);
+    if (!error.empty())
+        return error;
+    const std::vector<generation> &lineage = o.lineage;
+    const recorded *from = o.from;
     std::string ids, cache, pending;
     for (const generation &g : lineage)
         ids = json_string(of_utf8(g.sandbox_id)) + (ids.empty() ? "" : ",") + ids;
@@ -295,7 +317,7 @@ std::string model::resume(const std::string &sandbox_id, const std::optional<uni
                                   member("tag", quoted(tag_of(read(*from)))) +
                                   ",\"createdAt\":" + std::to_string(from->e.ts)
                             : member("snapshotId", json_string(of_utf8(lineage[0].snapshot)));
-    point += member("sandboxId", json_string(of_utf8(made_in)));
+    point += member("sandboxId", json_string(of_utf8(o.made_in)));
     const std::string id = json_string(of_utf8(sandbox_id));
     ok = true;
     return "{\"name\":" + json_string(of_utf8(name)) + member("sandboxId", id) +

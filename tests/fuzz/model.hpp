@@ -36,6 +36,13 @@ class model
 
     /* The execs of a session's events below an id. */
     execs history(const std::string &name, const std::string &sandbox_id, int64_t before);
+    /* What a session hands on, as of a checkpoint: the replay cache, and what waits
+     * for input. `error` is the text of an error without the function, or empty. */
+    struct inheritance {
+        std::map<int64_t, std::shared_ptr<attempt>> cache, pending;
+    };
+    inheritance inherited(const std::string &name, const std::string &sandbox_id,
+                          const std::optional<units> &tag, std::string &error);
     /* The resume document, or the text of the error without the function. */
     std::string resume(const std::string &sandbox_id, const std::optional<units> &tag, bool &ok);
 
@@ -54,9 +61,12 @@ class model
         int64_t before = INT64_MIN;
         const oracle::value *created = nullptr;
     };
-    /* What a session hands on: the replay cache, and what waits for input. */
-    struct inheritance {
-        std::map<int64_t, std::shared_ptr<attempt>> cache, pending;
+    /* Where a session resumes from: the sessions from itself up to the root, the
+     * checkpoint's event, if it is there, and the session that made it. */
+    struct origin {
+        std::vector<generation> lineage;
+        const recorded *from = nullptr;
+        std::string made_in;
     };
 
     const oracle::value &read(const recorded &r);
@@ -67,6 +77,9 @@ class model
                                const std::optional<units> &snapshot);
     generation describe(const std::string &name, const std::string &sandbox_id);
     bool parent_of(const generation &child, generation &parent);
+    /* Returns the text of an error, or an empty one. */
+    std::string trace(const std::string &name, const std::string &sandbox_id,
+                      const std::optional<units> &tag, origin &o);
     inheritance fold(const std::vector<generation> &lineage);
     std::string settings(const std::string &name, const std::string &sandbox_id);
 

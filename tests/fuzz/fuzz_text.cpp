@@ -72,6 +72,11 @@ static void any_bytes(const std::string &bytes)
     bool valid = is_utf8(bytes);
 
     CHECK(alineo_utf8_valid(copy) == valid);
+    for (size_t i = 0; i < bytes.size(); i++) {
+        const unsigned char *at = reinterpret_cast<const unsigned char *>(copy.span.at);
+        CHECK(alineo_utf8_length(at + i, at + bytes.size()) ==
+              character_length(view(copy).substr(i)));
+    }
     std::string shown = written_by([&](alineo_buffer *out) { alineo_text_display(out, copy); });
     CHECK(shown.find('\0') == std::string::npos);
     CHECK(!valid || is_utf8(shown));

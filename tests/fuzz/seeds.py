@@ -38,6 +38,11 @@ HAND = {
         b"\xef\xbb\xbf{}",
         b'{"key":"' + b"k" * 40 + b'\\n"}',
     ],
+    "fuzz_text": [  # 0: any bytes; the ends of what UTF-8 allows
+        b"\x00\x7f\xc1\xbf\xc2\x80\xdf\xbf\xe0\x9f\xbf\xe0\xa0\x80\xed\x9f\xbf\xed\xa0\x80\xee\x80\x80",
+        b"\x00\xef\xbf\xbf\xf0\x8f\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xf4\x90\x80\x80\xf5\x80\x80\x80",
+        b"\x00\xe2\x82\xf0\x9f\x98\xc3",
+    ],
     "fuzz_batch": [
         b'{"name":7,"name":"ci","sandboxId":"a","event":"x"}',
         b'[{"name":"ci","sandbox_id":"a","event":"exec_start","payload":{"seq":4}},{"name":"ci"}]',

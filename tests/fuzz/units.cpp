@@ -37,6 +37,14 @@ static bool code_point(std::string_view bytes, size_t &at, uint32_t &point)
     return point >= least[len] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
 }
 
+size_t character_length(std::string_view bytes)
+{
+    uint32_t point;
+    size_t at = 0;
+
+    return !bytes.empty() && code_point(bytes, at, point) ? at : 0;
+}
+
 bool is_utf8(std::string_view bytes)
 {
     uint32_t point;

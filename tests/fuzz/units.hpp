@@ -12,6 +12,9 @@
 
 using units = std::u16string;
 
+/* The bytes of the UTF-8 character that these bytes begin with, 0 where they begin
+ * with none. */
+size_t character_length(std::string_view bytes);
 /* Whether bytes are UTF-8. */
 bool is_utf8(std::string_view bytes);
 /* Valid UTF-8 as units. */

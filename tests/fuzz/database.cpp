@@ -141,7 +141,7 @@ sql_value value_for(choices &in, std::string_view what)
     static const char *const streams[] = {"stdout", "stderr", "stdin", "other"};
     static const char *const statuses[] = {"running", "completed", "gone"};
 
-    if (in.below(12) == 0)
+    if (what == "?" || in.below(12) == 0)
         return value_of(in);
     if (what == "name")
         return text(in.one_of(names));

@@ -30,7 +30,7 @@ static const char RECORDED[] = R"sql(SELECT alineo_append_batch('
 '))sql";
 
 struct function {
-    const char *name;
+    std::string name;
     std::vector<const char *> arguments;
     size_t least;
     enum { VALUE, ROWS, WRITES } is;
@@ -39,7 +39,7 @@ struct function {
     const char *order; /* that rows come in, and that no two rows share */
 };
 
-static const std::vector<function> functions = {
+static std::vector<function> functions = {
     {"alineo_append",
      {"name", "sandbox_id", "event", "payload", "step_idx", "branch", "error", "ts"},
      3,
@@ -111,12 +111,12 @@ static std::string arguments(choices &in, const function &f, std::vector<sql_val
         list += i == 0 ? "?" : ",?";
         values.push_back(value_for(in, f.arguments[i]));
     }
-    return std::string(f.name) + "(" + list + ")";
+    return f.name + "(" + list + ")";
 }
 
-static void check_error(const answer &a, const char *name)
+static void check_error(const answer &a, const std::string &name)
 {
-    const std::string front = std::string(name) + ": ";
+    const std::string front = name + ": ";
 
     if (!a.failed())
         return;
@@ -179,7 +179,7 @@ static void check_join(choices &in, database &db, const function &f)
     if (f.is != function::ROWS || f.least != 2 || in.below(4) != 0)
         return;
     answer a =
-        db.ask("SELECT count(*) FROM main.alineo_events AS e LEFT JOIN " + std::string(f.name) +
+        db.ask("SELECT count(*) FROM main.alineo_events AS e LEFT JOIN " + f.name +
                "(e.name, e.sandbox_id) AS f" + (in.below(2) == 0 ? "" : " ON f.rowid = e.id"));
     if (a.failed() && a.error.find("no such table: main.alineo_events") != 0)
         check_error(a, f.name);
@@ -242,7 +242,7 @@ static void call(choices &in, database &db, std::string &contents)
     }
     if (f.is != function::WRITES)
         CHECK(db.ask(sql, values) == a);
-    if (std::string(f.name) == "alineo_resume" && !a.failed()) {
+    if (f.name == "alineo_resume" && !a.failed()) {
         oracle::value document;
         if (!oracle::parse(std::string_view(a.rows[0][0]).substr(1), document))
             finding(__FILE__, __LINE__, "a document is JSON", a.rows[0][0]);
@@ -288,6 +288,36 @@ static void other_statement(choices &in, database &db)
         "VACUUM",
     };
     (void)db.ask(in.one_of(statements));
+}
+
+/* What is registered and not in the list is called too, with values of any type. */
+static void add_others()
+{
+    database db(database::FRESH);
+    answer a = db.ask("SELECT name, max(narg), max(flags & 0x80000) FROM pragma_function_list"
+                      " WHERE name GLOB 'alineo_*' GROUP BY name UNION ALL"
+                      " SELECT name, 0, -1 FROM pragma_module_list WHERE name GLOB 'alineo_*'");
+
+    CHECK(!a.failed() && a.rows.size() >= functions.size());
+    for (const auto &row : a.rows) {
+        function f = {row[0].substr(1), {}, 0, function::VALUE, {}, ""};
+        bool known = false;
+        for (const function &other : functions)
+            known = known || other.name == f.name;
+        f.arguments.assign(size_t(atoi(row[1].c_str() + 1)), "?");
+        f.least = f.arguments.size();
+        f.is = row[2] == "i-1"  ? function::ROWS
+               : row[2] == "i0" ? function::VALUE
+                                : function::WRITES;
+        if (!known)
+            functions.push_back(f);
+    }
+}
+
+extern "C" int LLVMFuzzerInitialize(int *, char ***)
+{
+    add_others();
+    return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -202,11 +202,12 @@ model::inheritance model::fold(const std::vector<generation> &lineage)
             auto before = all.pending.find(entry.first);
             if (!latest->started)
                 continue;
-            if (latest->interactive && before != all.pending.end())
+            bool waits = latest->interactive && !latest->completed;
+            if (waits && before != all.pending.end())
                 latest->in.insert(latest->in.begin(), before->second->in.begin(),
                                   before->second->in.end());
             all.pending.erase(entry.first);
-            if (latest->interactive && !latest->completed)
+            if (waits)
                 all.pending[entry.first] = latest;
         }
         for (const auto &entry : all.cache)

@@ -11,6 +11,7 @@
 #   make check-asan       the C suites under AddressSanitizer and UBSan
 #   make check-valgrind   the C suites under valgrind
 #   make fuzz             the core and the SQL surface under libFuzzer
+#   make check-crash      kills writers and servers, 100 rounds of each kind
 #   make bench            the ledger's speed, as ratios against plain SQL
 #
 # demo, check*, fuzz and bench install what they need from Debian (as root).
@@ -152,6 +153,7 @@ check: check-packages
 	@$(MAKE) --no-print-directory check-core-alone
 	@$(MAKE) --no-print-directory check-c
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(CHECK_FUZZ_SECONDS)
+	@$(MAKE) --no-print-directory check-crash-sqlite CRASH_ROUNDS=5
 	@$(MAKE) --no-print-directory check-pg
 
 check-packages:
@@ -216,6 +218,25 @@ check-pg-running:
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/conformance/compare_engines.py
 	@$(MAKE) --no-print-directory check-corruption-running
 	@$(MAKE) --no-print-directory check-docs
+	@$(MAKE) --no-print-directory check-crash-postgres CRASH_ROUNDS=2 # last: it stops the server
+
+# Writers are killed at random moments, and what was acknowledged looked for;
+# SEED=1 gives the seed of a run. On PostgreSQL only with a server of its own.
+.PHONY: check-crash check-crash-sqlite check-crash-postgres
+CRASH_ROUNDS  ?= 100
+CRASH_OPTIONS := --rounds $(CRASH_ROUNDS) $(if $(SEED),--seed $(SEED))
+check-crash: check-packages
+	@$(MAKE) --no-print-directory check-crash-sqlite
+	@scripts/postgres packages
+	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)
+	@ALINEO_PG_SETTINGS="-c fsync=off" \
+	  scripts/postgres run $(MAKE) --no-print-directory -s check-crash-postgres
+
+check-crash-sqlite: alineo.so
+	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/crash/crash_sqlite.py $(CRASH_OPTIONS)
+
+check-crash-postgres:
+	@$(PYTHON) tests/crash/crash_postgres.py $(CRASH_OPTIONS)
 
 # The C suites, and the conformance cases in a Python that has the sanitizers
 # preloaded, or runs under valgrind; leaks are looked for in the C suites alone.

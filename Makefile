@@ -226,6 +226,9 @@ check-pg-running:
 CRASH_ROUNDS  ?= 100
 CRASH_OPTIONS := --rounds $(CRASH_ROUNDS) $(if $(SEED),--seed $(SEED))
 check-crash: check-packages
+	@$(MAKE) --no-print-directory -s $(BUILD)/alineo.so $(BUILD)/tests/sqlite/test_crash_points
+	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) ALINEO_EVERY_POINT=1 \
+	  $(BUILD)/tests/sqlite/test_crash_points
 	@$(MAKE) --no-print-directory check-crash-sqlite
 	@scripts/postgres packages
 	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)

@@ -11,6 +11,7 @@
 #   make check-asan       the C suites under AddressSanitizer and UBSan
 #   make check-valgrind   the C suites under valgrind
 #   make fuzz             the core and the SQL surface under libFuzzer
+#   make check-tsan       the tests of threads under ThreadSanitizer
 #   make check-crash      kills writers and servers, 100 rounds of each kind
 #   make bench            the ledger's speed, as ratios against plain SQL
 #
@@ -303,6 +304,15 @@ fuzz:
 fuzz-run: $(FUZZ_TESTS:$(FUZZ)/%=run-%)
 run-fuzz_%: $(FUZZ)/fuzz_%
 	@FUZZ_BUILD=$(FUZZ) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $<
+# SQLite's own library is not instrumented, but its mutexes are seen.
+.PHONY: check-tsan check-tsan-running
+check-tsan: check-packages
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CFLAGS="-O1 -g" \
+	  SANITIZE=-fsanitize=thread check-tsan-running
+
+TSAN_TESTS := $(BUILD)/tests/sqlite/test_concurrency $(BUILD)/tests/sqlite/test_contention
+check-tsan-running: $(BUILD)/alineo.so $(TSAN_TESTS)
+	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(TSAN_TESTS)
 
 demo:
 	@scripts/install-packages $(DEMO_PACKAGES)

@@ -81,6 +81,21 @@ static int register_tables(ledger *l)
     return rc;
 }
 
+/* SQLITE_EXTENSION_INIT2 for several threads that load at once: only the first
+ * writes, and the others see that it has. */
+static void use_api(const sqlite3_api_routines *api)
+{
+#ifndef SQLITE_CORE
+    const sqlite3_api_routines *before = __atomic_load_n(&sqlite3_api, __ATOMIC_ACQUIRE);
+
+    while (before != api && !__atomic_compare_exchange_n(&sqlite3_api, &before, api, 0,
+                                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        ;
+#else
+    (void)api;
+#endif
+}
+
 #ifdef _WIN32
 __declspec(dllexport)
 #else
@@ -88,7 +103,7 @@ __attribute__((visibility("default")))
 #endif
     int sqlite3_alineo_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
-    SQLITE_EXTENSION_INIT2(api);
+    use_api(api);
     if (sqlite3_libversion_number() < 3040000) {
         *message =
             sqlite3_mprintf("alineo needs SQLite 3.40 or later, this is %s", sqlite3_libversion());

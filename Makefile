@@ -225,11 +225,12 @@ check-pg-running:
 # SEED=1 gives the seed of a run. On PostgreSQL only with a server of its own.
 .PHONY: check-crash check-crash-sqlite check-crash-postgres
 CRASH_ROUNDS  ?= 100
+CRASH_TESTS   := $(BUILD)/tests/sqlite/test_crash_points $(BUILD)/tests/sqlite/test_power_loss
 CRASH_OPTIONS := --rounds $(CRASH_ROUNDS) $(if $(SEED),--seed $(SEED))
 check-crash: check-packages
-	@$(MAKE) --no-print-directory -s $(BUILD)/alineo.so $(BUILD)/tests/sqlite/test_crash_points
-	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) ALINEO_EVERY_POINT=1 \
-	  $(BUILD)/tests/sqlite/test_crash_points
+	@$(MAKE) --no-print-directory -s $(BUILD)/alineo.so $(CRASH_TESTS)
+	@for test in $(CRASH_TESTS); do \
+	  ALINEO_SO=$(abspath $(BUILD)/alineo.so) ALINEO_EVERY_POINT=1 $$test || exit 1; done
 	@$(MAKE) --no-print-directory check-crash-sqlite
 	@scripts/postgres packages
 	@$(MAKE) --no-print-directory -s pg PG_CONFIG=$$(scripts/postgres config)

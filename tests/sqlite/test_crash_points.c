@@ -10,56 +10,17 @@
  * kills at random moments instead, several at once.)
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "script.h"
 #include "support.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-/* One entry a call, or a transaction of several. All name their ts, so that
- * every run stores the same. */
-#define APPEND(sandbox, event)                                                                     \
-    "SELECT alineo_append('ci', '" sandbox "', '" event "', '{\"seq\":1}', NULL, NULL, NULL, 1);"
-#define ENTRY(event, text)                                                                         \
-    "{\"name\":\"ci\",\"sandboxId\":\"sb-1\",\"event\":\"" event                                   \
-    "\",\"ts\":2,\"payload\":{\"text\":\"" text "\"}}"
-#define LONG "0123456789012345678901234567890123456789012345678901234567890123456789"
-#define FOUR                                                                                       \
-    ENTRY("a", LONG LONG) "," ENTRY("b", LONG) "," ENTRY("exec_event", LONG) "," ENTRY("c", "")
-#define BATCH "SELECT alineo_append_batch('[" FOUR "," FOUR "," FOUR "]');"
-#define OLD                                                                                        \
-    "INSERT INTO alineo_events(sandbox_id, name, step_idx, event, payload, ts) VALUES"             \
-    " ('sb-1', 'ci', 1, 'exec_start', '{\"seq\":1}', 3),"                                          \
-    " ('sb-1', 'ci', 1, 'snapshot', '\"{\\\"snapshotId\\\":\\\"x\\\"}\"', 3);"
-#define DELETE "SELECT alineo_delete_sandbox('ci', 'sb-2');"
-
-static const char *const script[] = {
-    "BEGIN;" APPEND("sb-1", "sandbox.created") "COMMIT",
-    BATCH,
-    OLD,
-    "BEGIN; SELECT alineo_init(); COMMIT",
-    APPEND("sb-2", "x"),
-    "BEGIN;" APPEND("sb-2", "y") "SAVEPOINT s;" APPEND("sb-2", "z") BATCH
-    "ROLLBACK TO s;" APPEND("sb-2", "exec_complete") "COMMIT",
-    DELETE,
-    APPEND("sb-1", "x"),
-    "SELECT alineo_save_environment('py', 's', 'i', 1)",
-    "BEGIN IMMEDIATE;" APPEND("sb-2", "x") BATCH DELETE OLD
-    "SELECT alineo_init();" APPEND("sb-1", "y") "COMMIT",
-    APPEND("sb-2", "x"),
-    DELETE,
-    "SELECT alineo_delete_environment('py')",
-    APPEND("sb-1", "z"),
-};
-
-enum { CALLS = COUNT_OF(script) };
 
 /* Shared with the process that is killed. */
 typedef struct progress {
@@ -152,45 +113,6 @@ static void count_system_calls(void)
     replace("unlink", (sqlite3_syscall_ptr)counted_unlink);
 }
 
-static sqlite3 *open_small(const char *path, const char *mode)
-{
-    sqlite3 *db = open_ledger(path, 0);
-
-    /* Pages so small and few that a transaction writes before it commits. */
-    run(db, sqlf("PRAGMA page_size = 512; PRAGMA journal_mode = %s; PRAGMA cache_size = 4;"
-                 "PRAGMA wal_autocheckpoint = 8; PRAGMA synchronous = OFF",
-                 mode));
-    return db;
-}
-
-static char *dump(sqlite3 *db)
-{
-    return rows_of(db,
-                   "SELECT id, name, sandbox_id, step_idx, event, payload, ts FROM alineo_events"
-                   " ORDER BY id; SELECT * FROM alineo_environments");
-}
-
-/* What the ledger holds before the first call and after each. */
-static void dump_each(const char *path, const char *mode, char **dumps)
-{
-    sqlite3 *db = open_small(path, mode);
-
-    dumps[0] = sqlite3_mprintf("");
-    for (int i = 0; i < CALLS; i++) {
-        run(db, script[i]);
-        dumps[i + 1] = dump(db);
-    }
-    close_ledger(db);
-}
-
-static void remove_ledger(const char *path)
-{
-    (void)unlink(path);
-    (void)unlink(sqlf("%s-wal", path));
-    (void)unlink(sqlf("%s-shm", path));
-    (void)unlink(sqlf("%s-journal", path));
-}
-
 /* Runs the script until the process dies; false where it came to its end. */
 static bool is_killed(const char *path, const char *mode)
 {
@@ -202,7 +124,7 @@ static bool is_killed(const char *path, const char *mode)
     assert_true(writer >= 0);
     if (writer == 0) {
         count_system_calls();
-        sqlite3 *db = open_small(path, mode);
+        sqlite3 *db = open_small(path, mode, "OFF");
         for (int i = 0; i < CALLS; i++) {
             if (sqlite3_exec(db, script[i], NULL, NULL, NULL) != SQLITE_OK)
                 _exit(1);
@@ -220,10 +142,7 @@ static bool is_killed(const char *path, const char *mode)
 /* How many calls the ledger shows the work of. */
 static int calls_stored(sqlite3 *db, char **dumps)
 {
-    char *got = sqlite3_table_column_metadata(db, "main", "alineo_environments", NULL, NULL, NULL,
-                                              NULL, NULL, NULL) == SQLITE_OK
-                    ? dump(db)
-                    : sqlite3_mprintf("");
+    char *got = dump(db);
     /* A call may leave the ledger as it was; the earlier of the two counts. */
     int calls = shared->done;
 
@@ -241,7 +160,6 @@ static void try_each_point(void **state, const char *mode)
     const char *path = sqlf("%s-killed", path_of(state));
     char kept[128];
     char *dumps[CALLS + 1];
-    int stride = getenv("ALINEO_EVERY_POINT") != NULL ? 1 : is_slow() ? 101 : 13;
     int tried = 0, undone = 0, whole = 0;
 
     (void)snprintf(kept, sizeof kept, "%s", path);
@@ -249,22 +167,16 @@ static void try_each_point(void **state, const char *mode)
     assert_true(shared != MAP_FAILED);
     dump_each(kept, mode, dumps);
     remove_ledger(kept);
-    for (fatal = 1 + (int)(time(NULL) % stride);; fatal += stride) {
+    for (fatal = first_point();; fatal += stride()) {
         torn = fatal % 2 == 0;
         if (!is_killed(kept, mode))
             break;
-        sqlite3 *db = open_small(kept, mode);
+        sqlite3 *db = open_small(kept, mode, "OFF");
         assert_rows(db, "PRAGMA integrity_check", "ok");
         int calls = calls_stored(db, dumps);
         undone += calls == shared->done;
         whole += calls > shared->done;
-        for (int i = calls; i < CALLS; i++)
-            run(db, script[i]);
-        char *end = dump(db);
-        if (strcmp(end, dumps[CALLS]) != 0)
-            fail_msg("gone on after it was killed at %d, the ledger holds\n%s", fatal, end);
-        sqlite3_free(end);
-        assert_rows(db, "PRAGMA integrity_check", "ok");
+        go_on(db, calls, dumps);
         close_ledger(db);
         remove_ledger(kept);
         tried++;

@@ -1,9 +1,10 @@
 """Holds a ledger against the journals of its writers.
 
-A fault is a kind and a text. The kinds: lost, twice, unknown (nobody sent it), risen (deleted or taken back, and there),
-half (of a batch, deletion or transaction), content, half migrated (one row), unmigrated, half migration (of several
-rows), count (a wrong answer), wrong id (not the one acknowledged), id order, id reused, ts order, damaged (what the
-engine's own check says), stuck (it takes no more appends), busy (refused, where a plain INSERT would have waited).
+A fault is a kind and a text. The kinds: lost, twice, unknown (nobody sent it), risen (deleted or taken back, and
+there), half (of a batch, deletion or transaction), content, half migrated (one row), unmigrated, half migration (of
+several rows), count (a wrong answer), wrong id (not the one acknowledged), id order, id reused, ts order, damaged
+(what the engine's own check says), stuck (it takes no more appends), busy (refused, where a plain INSERT would have
+waited).
 """
 import bisect
 import itertools

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Kills backends and stops the server under writers, round after round, and looks whether the ledger is as acknowledged.
+"""Kills backends and stops the server under writers, round after round, and looks what the ledger holds.
 
     scripts/postgres run crash_postgres.py [--rounds N] [--seed N]
 

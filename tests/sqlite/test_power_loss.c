@@ -170,6 +170,7 @@ static bool is_kept(choice chosen, unsigned *seed)
 static void make_files(const char *path, int records, choice chosen, unsigned seed)
 {
     int last_sync[FILES + 1] = {0}, descriptor[FILES] = {-1, -1, -1};
+    bool stays[FILES] = {false}; /* not removed: what was made in its place is not there */
 
     for (int i = 0; i < records; i++)
         if (past->all[i].kind == SYNC && past->all[i].file <= DIRECTORY)
@@ -180,7 +181,11 @@ static void make_files(const char *path, int records, choice chosen, unsigned se
         if (r->kind >= SYNC)
             continue;
         bool synced = i < last_sync[r->kind == UNLINK ? DIRECTORY : r->file];
-        if (!synced && !is_kept(chosen, &seed))
+        if (!synced && !is_kept(chosen, &seed)) {
+            stays[r->file] |= r->kind == UNLINK;
+            continue;
+        }
+        if (stays[r->file])
             continue;
         const char *name = sqlf("%s%s", path, suffix[r->file]);
         int *open_file = &descriptor[r->file];

@@ -13,6 +13,8 @@
 #   make fuzz             the core and the SQL surface under libFuzzer
 #   make check-tsan       the tests of threads under ThreadSanitizer
 #   make check-crash      kills writers and servers, 100 rounds of each kind
+#   make check-faults     every allocation and I/O call made to fail, and more
+#                         damaged files than check has
 #   make bench            the ledger's speed, as ratios against plain SQL
 #
 # demo, check*, fuzz and bench install what they need from Debian (as root).
@@ -131,7 +133,7 @@ $(BUILD)/tests/sqlite/test_%: $(BUILD)/tests/sqlite/test_%.o $(BUILD)/tests/sqli
 FAULT_OBJ := $(patsubst %,$(BUILD)/tests/sqlite/%.o,calls trial)
 $(BUILD)/tests/sqlite/test_memory $(BUILD)/tests/sqlite/test_io: $(FAULT_OBJ)
 $(BUILD)/tests/sqlite/test_io: $(BUILD)/tests/sqlite/fault_vfs.o
-$(BUILD)/tests/sqlite/test_surface: $(BUILD)/tests/sqlite/calls.o
+$(patsubst %,$(BUILD)/tests/sqlite/test_%,surface hostile hostile_pages): $(BUILD)/tests/sqlite/calls.o
 
 # The extension as a part of a program.
 COMPILED_IN_OBJ  := $(SQLITE_SRC:%.c=$(BUILD)/compiled_in/%.o)
@@ -170,6 +172,15 @@ check-core-alone:
 C_TESTS := $(CORE_TESTS) $(SQLITE_TESTS) $(COMPILED_IN_TEST)
 check-c: $(BUILD)/alineo.so $(C_TESTS)
 	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(C_TESTS)
+
+# Each fault once, where check-c tries one of so many.
+FAULT_TESTS := $(patsubst %,$(BUILD)/tests/sqlite/test_%,memory io hostile_pages)
+.PHONY: check-faults check-faults-running
+check-faults: check-packages
+	@$(MAKE) --no-print-directory check-faults-running
+
+check-faults-running: $(BUILD)/alineo.so $(FAULT_TESTS)
+	@ALINEO_FAULTS=all ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(FAULT_TESTS)
 
 check-docs: alineo.so
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/docs/check_documents.py

@@ -36,11 +36,13 @@ enum { ID, NAME, SANDBOX_ID, EVENT, PAYLOAD, STEP_IDX, BRANCH, ERROR, TS, BATCH 
 static int entries_connect(sqlite3 *db, void *user, int argc, const char *const *argv,
                            sqlite3_vtab **table, char **message)
 {
-    int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(id INTEGER, name TEXT, sandbox_id TEXT,"
+    int rc = check_table_name(argv, message);
+
+    (void)user, (void)argc;
+    if (rc == SQLITE_OK)
+        rc = sqlite3_declare_vtab(db, "CREATE TABLE x(id INTEGER, name TEXT, sandbox_id TEXT,"
                                       " event TEXT, payload TEXT, step_idx INTEGER, branch INTEGER,"
                                       " error TEXT, ts INTEGER, batch HIDDEN)");
-
-    (void)user, (void)argc, (void)argv, (void)message;
     if (rc != SQLITE_OK)
         return rc;
     *table = sqlite3_malloc64(sizeof **table);

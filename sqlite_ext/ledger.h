@@ -26,6 +26,8 @@ typedef struct ledger {
     int references;           /* registrations that hold it */
     struct statements *cache; /* NULL while no object owns one */
     bool ready;               /* this connection has seen to the schema */
+    bool writing;             /* a write of the ledger's is under way */
+    int nested;               /* statements of the ledger's that are being stepped */
     tail tail;                /* what the last append left */
 } ledger;
 
@@ -90,6 +92,10 @@ alineo_span column_text(sqlite3_stmt *statement, int column);
 void result_text(sqlite3_context *context, alineo_span text);
 /* Returns WTF-8 as a text column shows it, converted in `scratch` where needed. */
 void result_shown(sqlite3_context *context, alineo_span text, alineo_buffer *scratch);
+
+/* For xConnect: a function's table has the function's name. One that a file
+ * declares, with CREATE VIRTUAL TABLE, under another name is refused. */
+int check_table_name(const char *const *argv, char **message);
 
 /* JSON's subtype, as SQLite's own functions mark it. */
 enum { JSON_SUBTYPE = 'J' };

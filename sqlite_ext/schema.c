@@ -10,6 +10,8 @@
 #include "schema.h"
 #include "vocabulary.h"
 
+#include <string.h>
+
 static const char *const schema_sql[] = {
     "CREATE TABLE IF NOT EXISTS main.alineo_events (\n"
     "  id INTEGER PRIMARY KEY, sandbox_id TEXT NOT NULL, name TEXT NOT NULL,"
@@ -65,6 +67,82 @@ static void prefer_wal(sqlite3 *db)
         (void)pragma(db, "PRAGMA main.journal_mode = WAL");
 }
 
+/* What pragmas say of a table's primary key. */
+typedef struct key {
+    const char *column; /* that should be all of it */
+    int columns;        /* of the table */
+    int parts;          /* columns of the key */
+    bool is_rowid;      /* `column` is of the type that makes it the rowid */
+    bool has_index;     /* which a rowid needs not */
+} key;
+
+static bool is_text(sqlite3_stmt *row, int column, const char *text)
+{
+    const char *at = (const char *)sqlite3_column_text(row, column);
+
+    return at != NULL && sqlite3_stricmp(at, text) == 0;
+}
+
+static void see_column(sqlite3_stmt *row, key *k)
+{
+    k->columns++;
+    if (sqlite3_column_int(row, 5) == 0)
+        return;
+    k->parts++;
+    k->is_rowid |= is_text(row, 1, k->column) && is_text(row, 2, "INTEGER");
+}
+
+static void see_index(sqlite3_stmt *row, key *k)
+{
+    k->has_index |= is_text(row, 3, "pk");
+}
+
+static alineo_code see_rows(call *c, const char *sql, void (*see)(sqlite3_stmt *, key *), key *k)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(c->ledger->db, sql, -1, &statement, NULL);
+
+    /* A host may forbid pragmas: then there is nothing to see. */
+    if (rc == SQLITE_AUTH)
+        return ALINEO_OK;
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+            see(statement, k);
+    }
+    alineo_code code = rc == SQLITE_DONE ? ALINEO_OK : call_failed(c, rc);
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+/* Ids are rowids. In a table of that name whose `column` is something else an
+ * append would return what is no id of an event. */
+static alineo_code check_rowid(call *c, const char *table, const char *info, const char *indexes,
+                               const char *column)
+{
+    key k = {.column = column};
+    alineo_code code = see_rows(c, info, see_column, &k);
+
+    if (code == ALINEO_OK)
+        code = see_rows(c, indexes, see_index, &k);
+    if (code != ALINEO_OK || k.columns == 0 || (k.is_rowid && k.parts == 1 && !k.has_index))
+        return code;
+    return alineo_fail(&c->error, ALINEO_DAMAGED,
+                       "table %s is not the ledger's: %s is not its INTEGER PRIMARY KEY", table,
+                       column);
+}
+
+static alineo_code check_tables(call *c)
+{
+    alineo_code code = check_rowid(c, "alineo_events", "PRAGMA main.table_info(alineo_events)",
+                                   "PRAGMA main.index_list(alineo_events)", "id");
+
+    return code == ALINEO_OK
+               ? check_rowid(c, "alineo_deleted", "PRAGMA main.table_info(alineo_deleted)",
+                             "PRAGMA main.index_list(alineo_deleted)", "last_id")
+               : code;
+}
+
 alineo_code schema_ensure(call *c)
 {
     sqlite3 *db = c->ledger->db;
@@ -81,8 +159,9 @@ alineo_code schema_ensure(call *c)
         if (rc != SQLITE_OK)
             return call_failed(c, rc);
     }
-    c->ledger->ready = true;
-    return ALINEO_OK;
+    alineo_code code = check_tables(c);
+    c->ledger->ready = code == ALINEO_OK;
+    return code;
 }
 
 static alineo_code run_once(call *c, statement_id id, schema_write write, void *detail)
@@ -98,10 +177,47 @@ static alineo_code run_once(call *c, statement_id id, schema_write write, void *
     return code;
 }
 
+static bool is_named(const char *name, size_t len, const char *sql)
+{
+    for (; sql != NULL && *sql != '\0'; sql++)
+        if ((*sql == 'a' || *sql == 'A') && sqlite3_strnicmp(sql, name, (int)len) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a statement under way names the function that is called. */
+static bool is_asked_for(const call *c)
+{
+    size_t len = strlen(c->error.function);
+    sqlite3_stmt *s = NULL;
+
+    while ((s = sqlite3_next_stmt(c->ledger->db, s)) != NULL)
+        if (sqlite3_stmt_busy(s) && is_named(c->error.function, len, sqlite3_sql(s)))
+            return true;
+    return false;
+}
+
+/* A file must not make whoever opens it write to the ledger. DIRECTONLY sees to
+ * that, but before 3.50 not in a CHECK: there a function that is no part of the
+ * user's own statement has no business. Nor has it, in any version, inside a
+ * write of the ledger's, as a trigger or a CHECK on the ledger's tables. */
+static alineo_code refuse_hidden(call *c)
+{
+    if (!c->ledger->writing && (sqlite3_libversion_number() >= 3050000 || is_asked_for(c)))
+        return ALINEO_OK;
+    return alineo_fail(&c->error, ALINEO_BAD_ARGUMENT,
+                       "must not be called by a constraint or trigger");
+}
+
 alineo_code schema_run(call *c, statement_id id, schema_write write, void *detail)
 {
     bool known = c->ledger->ready;
-    alineo_code code = run_once(c, id, write, detail);
+    alineo_code code = refuse_hidden(c);
+
+    if (code != ALINEO_OK)
+        return code;
+    c->ledger->writing = true;
+    code = run_once(c, id, write, detail);
 
     /* A missing table is an SQLITE_ERROR without more; then nothing was stored. */
     if (known && code == ALINEO_ENGINE && c->rc == SQLITE_ERROR) {
@@ -109,5 +225,6 @@ alineo_code schema_run(call *c, statement_id id, schema_write write, void *detai
         call_init(c, c->ledger, c->error.function);
         code = run_once(c, id, write, detail);
     }
+    c->ledger->writing = false;
     return code;
 }

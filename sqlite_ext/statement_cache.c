@@ -16,9 +16,11 @@ static int cache_connect(sqlite3 *db, void *user, int argc, const char *const *a
                          sqlite3_vtab **table, char **message)
 {
     ledger *l = user;
-    int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(unused)");
+    int rc = check_table_name(argv, message);
 
-    (void)argc, (void)argv, (void)message;
+    (void)argc;
+    if (rc == SQLITE_OK)
+        rc = sqlite3_declare_vtab(db, "CREATE TABLE x(unused)");
     if (rc != SQLITE_OK)
         return rc;
     statements *s = sqlite3_malloc64(sizeof *s);
@@ -161,7 +163,7 @@ static void make_cache(ledger *l)
 {
     sqlite3_stmt *statement = NULL;
 
-    (void)sqlite3_prepare_v2(l->db, "SELECT 1 FROM " CACHE_TABLE, -1, &statement, NULL);
+    (void)sqlite3_prepare_v2(l->db, "SELECT 1 FROM temp." CACHE_TABLE, -1, &statement, NULL);
     (void)sqlite3_finalize(statement);
 }
 

@@ -2,7 +2,9 @@
  * statements.c - the text of every statement. See statements.h.
  *
  * Every name is qualified with main, so that a temporary table of the same
- * name captures nothing. A query over milestones repeats the predicate of the
+ * name captures nothing. The extension's own virtual tables, which belong to no
+ * database, are sought in temp: a table of that name in a file captures nothing
+ * either. A query over milestones repeats the predicate of the
  * partial index (schema.c) word for word, which is what lets SQLite use it. A
  * unary plus keeps a term from drawing SQLite to an index that is worse: one of
  * 0.2 over the name alone, or one in the order of ts.
@@ -90,11 +92,11 @@ const char *const statement_sql[SQL_COUNT] = {
     [SQL_RENUMBER] = "UPDATE " EVENTS " SET id = ?2 WHERE id = ?1",
 
     /* The table has no rows: all that happens is that it joins. */
-    [SQL_JOIN_TRANSACTION] = "DELETE FROM alineo_statements",
+    [SQL_JOIN_TRANSACTION] = "DELETE FROM temp.alineo_statements",
 
     [SQL_APPEND_ENTRIES] =
         INSERT_EVENT "SELECT id, name, sandbox_id, event, payload, step_idx, branch, error, ts"
-                     " FROM alineo_entries(?1)",
+                     " FROM temp.alineo_entries(?1)",
 
     [SQL_FREE_ID] = "SELECT " FREE_ID ", (SELECT max(id) FROM " EVENTS ")",
 
@@ -102,9 +104,9 @@ const char *const statement_sql[SQL_COUNT] = {
 
     [SQL_MIGRATE] =
         "UPDATE " EVENTS " AS e SET (event, payload) ="
-        " (SELECT m.event, m.payload FROM alineo_migrated(e.event, e.payload) AS m)"
+        " (SELECT m.event, m.payload FROM temp.alineo_migrated(e.event, e.payload) AS m)"
         " WHERE (e.event NOT GLOB '*.*' OR ltrim(e.payload, ' ' || char(9, 10, 13)) GLOB '\"*')"
-        " AND EXISTS (SELECT 1 FROM alineo_migrated(e.event, e.payload))",
+        " AND EXISTS (SELECT 1 FROM temp.alineo_migrated(e.event, e.payload))",
 
     [SQL_DELETE_SANDBOX] = "DELETE FROM " EVENTS " WHERE " SESSION,
 

@@ -34,16 +34,19 @@ static int table_connect(sqlite3 *db, void *user, int argc, const char *const *a
                          sqlite3_vtab **vtab, char **message)
 {
     const registration *r = user;
-    sqlite3_str *sql = sqlite3_str_new(db);
+    int rc = check_table_name(argv, message);
 
-    (void)argc, (void)argv, (void)message;
+    (void)argc;
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_str *sql = sqlite3_str_new(db);
     /* Hidden names are never the visible ones: "in_name" beside "name". */
     sqlite3_str_appendf(sql, "CREATE TABLE x(%s", r->function->columns);
     for (int i = 0; r->function->arguments[i] != NULL; i++)
         sqlite3_str_appendf(sql, ", in_%s HIDDEN", r->function->arguments[i]);
     sqlite3_str_appendchar(sql, 1, ')');
     char *declaration = sqlite3_str_finish(sql);
-    int rc = declaration == NULL ? SQLITE_NOMEM : sqlite3_declare_vtab(db, declaration);
+    rc = declaration == NULL ? SQLITE_NOMEM : sqlite3_declare_vtab(db, declaration);
     sqlite3_free(declaration);
     if (rc != SQLITE_OK)
         return rc;

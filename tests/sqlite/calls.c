@@ -177,7 +177,9 @@ void fill_ledger(sqlite3 *db)
 
 static void put(answer *a, const void *at, size_t len)
 {
-    assert_true(a->len + len < sizeof a->text);
+    a->cut |= a->len + len >= sizeof a->text;
+    if (a->cut)
+        return;
     memcpy(a->text + a->len, at, len);
     a->len += len;
     a->text[a->len] = '\0';
@@ -257,6 +259,7 @@ static void add_rows(sqlite3 *db, const char *sql, answer *a)
 static void clear(answer *a)
 {
     a->len = 0;
+    a->cut = false;
     a->text[0] = '\0';
 }
 
@@ -292,12 +295,13 @@ void dump(sqlite3 *db, answer *a)
 
 bool same_answer(const answer *a, const answer *b)
 {
+    assert_false(a->cut || b->cut);
     return a->rc == b->rc && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
 bool answers(const answer *a, const char *rows)
 {
-    return a->rc == SQLITE_OK && strcmp(a->text, json(rows)) == 0;
+    return a->rc == SQLITE_OK && !a->cut && strcmp(a->text, json(rows)) == 0;
 }
 
 int fault_stride(int most)

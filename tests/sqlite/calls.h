@@ -36,6 +36,7 @@ void fill_ledger(sqlite3 *db);
 typedef struct answer {
     int rc; /* extended; SQLITE_OK after the last row */
     size_t len;
+    bool cut; /* it was longer than there is room for */
     char text[8192];
     char message[3000]; /* of the error */
 } answer;

@@ -311,6 +311,11 @@ int fault_stride(int most)
     return faults != NULL && strcmp(faults, "all") == 0 ? 1 : most;
 }
 
+bool takes_turn(size_t i, long round)
+{
+    return !is_slow() || ((long)i + round) % 13 == 0;
+}
+
 void tell_count(const char *what, long count)
 {
     print_message("counted: %ld %s\n", count, what);

@@ -50,6 +50,9 @@ bool answers(const answer *a, const char *rows);
 /* Of n places where a fault may be, how far apart those are that are tried: 1
  * where ALINEO_FAULTS is all, else `most`. */
 int fault_stride(int most);
+/* Whether the i-th call is for this round of the calls: each is, but under
+ * valgrind each in one of many rounds. */
+bool takes_turn(size_t i, long round);
 /* Tells, with run-tests showing it, how many faults were injected. */
 void tell_count(const char *what, long count);
 

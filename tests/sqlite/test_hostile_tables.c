@@ -239,6 +239,38 @@ static void the_last_ids_are_given_out_in_order(void **state)
     }
 }
 
+static void a_schema_that_cannot_be_read_is_an_error(void **state)
+{
+    sqlite3 *db = db_of(state);
+    static const char *const calls[] = {
+        APPEND,
+        BATCH,
+        REPLAY,
+        "SELECT alineo_init()",
+        "SELECT alineo_resume('sb')",
+        "SELECT * FROM alineo_list_environments()",
+        "SELECT alineo_delete_environment('py')",
+    };
+    static const char *const garbage[] = {
+        "CREATE TABLE alineo_events(",
+        "CREATE INDEX i ON alineo_events(nothing)",
+        "CREATE",
+        "",
+        "SELECT alineo_append('evil', 'evil', 'evil')",
+        "CREATE TABLE t AS SELECT alineo_init()",
+    };
+
+    run(db, "SELECT alineo_init()");
+    for (size_t g = 0; g < COUNT_OF(garbage); g++) {
+        run(db, sqlf("PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = %Q"
+                     " WHERE name = 'alineo_events_milestones'",
+                     garbage[g]));
+        (void)sqlite3_exec(db, "PRAGMA writable_schema = reset", NULL, NULL, NULL);
+        for (size_t i = 0; i < COUNT_OF(calls); i++)
+            assert_int_equal(sqlite3_exec(db, calls[i], NULL, NULL, NULL), SQLITE_CORRUPT);
+    }
+}
+
 /* An index whose entries are not what its definition says answers as it does for
  * a plain SELECT; integrity_check tells. */
 static void an_index_that_lies_crashes_nothing(void **state)
@@ -290,6 +322,7 @@ int main(void)
         MEMORY_TEST(a_view_over_another_table_is_read),
         MEMORY_TEST(where_no_id_is_left_nothing_is_appended),
         MEMORY_TEST(the_last_ids_are_given_out_in_order),
+        MEMORY_TEST(a_schema_that_cannot_be_read_is_an_error),
         MEMORY_TEST(an_index_that_lies_crashes_nothing),
     };
 

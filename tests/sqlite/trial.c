@@ -145,6 +145,8 @@ static bool run_commit(trial *t, sqlite3 *db, long nth)
     t->left = &t->done;
     if (got.rc == SQLITE_OK)
         return struck;
+    if (t->on_error != NULL)
+        t->on_error(t, nth);
     if (!struck || !t->is_its_error(&got))
         complain(t, nth, "not the fault's error", &got, NULL);
     if (sqlite3_get_autocommit(db))
@@ -171,6 +173,8 @@ bool trial_run(trial *t, sqlite3 *db, long nth)
         return struck;
     }
     t->left = &t->done;
+    if (got.rc != SQLITE_OK && t->on_error != NULL)
+        t->on_error(t, nth);
     if (got.rc == SQLITE_OK) {
         expect_answer(t, nth, "the answer is wrong", &got);
     } else {

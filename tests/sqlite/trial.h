@@ -17,6 +17,8 @@ typedef struct situation {
     bool empty;  /* on a database without tables */
 } situation;
 
+struct trial;
+
 typedef struct trial {
     const call_case *call;
     const situation *at;
@@ -27,6 +29,8 @@ typedef struct trial {
     /* Errors that SQLite may report of a write that is stored; NULL: none. */
     bool (*comes_late)(const answer *a);
     long late; /* how many did */
+    /* Called when an error came back, before anything else happens; or NULL. */
+    void (*on_error)(const struct trial *t, long nth);
     /* It may also have made an answer wrong, or the ledger: then the call, the
      * connection and the process have to survive it, and that is all. */
     bool spoils;

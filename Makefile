@@ -193,7 +193,7 @@ check-conformance: alineo.so
 	@$(PYTHON) tests/conformance/run.py --sqlite alineo.so $(CONFORMANCE_PG)
 
 PG_SHELL_TESTS := $(filter-out %/lib.sh,$(sort $(wildcard tests/pg/shell/*.sh)))
-PG_FAULT_TESTS := $(filter-out %/lib.py,$(sort $(wildcard tests/pg/faults/*.py)))
+PG_TRUST_TESTS := $(filter-out %/lib.py,$(sort $(wildcard tests/pg/trust/*.py)))
 .PHONY: check-pg check-pg-running
 check-pg:
 	@scripts/postgres packages
@@ -224,7 +224,7 @@ check-corruption-running: alineo.so
 
 check-pg-running:
 	@$(MAKE) --no-print-directory installcheck PG_CONFIG=$$(scripts/postgres config)
-	@scripts/run-tests $(PG_SHELL_TESTS) $(PG_FAULT_TESTS)
+	@scripts/run-tests $(PG_SHELL_TESTS) $(PG_TRUST_TESTS)
 	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
 	@$(MAKE) --no-print-directory check-conformance
 	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/conformance/compare_engines.py

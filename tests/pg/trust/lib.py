@@ -76,8 +76,16 @@ def value(connection, sql, parameters=None):
 
 def attempt(connection, sql, parameters=None):
     """Runs a statement that may fail: its SQLSTATE, or None, and what the server said."""
+    *before, last = sql.split("; ")
     try:
-        connection.execute(sql, parameters)
+        if last.startswith("COPY ") and " STD" in last:
+            for one in before:
+                connection.execute(one)
+            with connection.cursor().copy(last) as copy:
+                if "TO STDOUT" in last:
+                    list(copy)
+        else:
+            connection.execute(sql, parameters)
     except psycopg.Error as error:
         return error.sqlstate, str(error)
     return None, ""

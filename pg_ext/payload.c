@@ -49,6 +49,7 @@ static bool deeper_than(JsonbContainer *container, int levels)
     size_t first = JsonContainerIsObject(container) ? count : 0;
     char *base = (char *)(container->children + entries);
 
+    CHECK_FOR_INTERRUPTS();
     if (levels == 0)
         return true;
     for (size_t i = first; i < entries; i++) {

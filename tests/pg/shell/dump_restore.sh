@@ -14,6 +14,7 @@ sql alineo_dump_from "CREATE EXTENSION alineo_ledger"
     psql -XqAt -v ON_ERROR_STOP=1 -d alineo_dump_from >/dev/null
 sql alineo_dump_from "SELECT alineo_save_environment('py', 'snap', 'python', 1)" >/dev/null
 sql alineo_dump_from "SELECT alineo_append('n', 's', 'sandbox.created', '{\"a\":\"\\u0000\\ud800\"}')" >/dev/null
+sql alineo_dump_from "REVOKE EXECUTE ON FUNCTION alineo_delete_sandbox FROM PUBLIC"
 before=$(sql alineo_dump_from "$everything")
 last=$(sql alineo_dump_from "SELECT max(id) FROM alineo_events")
 
@@ -30,6 +31,7 @@ expect "custom dump" "$(sql alineo_dump_custom "$everything")" "$before"
 for database in alineo_dump_plain alineo_dump_custom; do
     id=$(sql $database "SELECT alineo_append('n', 's', 'more')")
     expect "an id beyond those restored" "$((id > last))" 1
+    expect "a right revoked" "$(sql $database "SELECT count(*) FROM pg_proc WHERE proname = 'alineo_delete_sandbox' AND proacl::text NOT LIKE '%{=X%'")" 1
     expect "indexes" "$(sql $database "SELECT count(*) FROM pg_index WHERE indrelid = 'alineo_events'::regclass")" 4
 done
 

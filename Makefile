@@ -36,7 +36,7 @@ PG_CFLAGS   := -std=c11 -fvisibility=hidden -Wall -Wextra -Werror -Wno-declarati
 
 REGRESS        := schema append batch text replay sandboxes adopt security tables cancel plans
 REGRESS_OPTS   := --inputdir=tests/pg --outputdir=build/regress --encoding=UTF8
-ISOLATION      := first_write writers appends deletions migration serializable
+ISOLATION      := first_write writers appends deletions drops migration serializable
 ISOLATION_OPTS := --inputdir=tests/pg --outputdir=build/isolation
 
 override with_llvm := no

@@ -7,6 +7,7 @@
  */
 #include "ledger.h"
 
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -91,6 +92,19 @@ alineo_ledger *alineo_ledger_of(FunctionCallInfo fcinfo)
 Oid alineo_ledger_relation(const alineo_ledger *ledger, const char *name)
 {
     return get_relname_relid(name, ledger->schema);
+}
+
+bool alineo_ledger_has(const alineo_ledger *ledger, const char *table)
+{
+    Oid relation;
+
+    while (OidIsValid(relation = alineo_ledger_relation(ledger, table))) {
+        LockRelationOid(relation, AccessShareLock);
+        if (alineo_ledger_relation(ledger, table) == relation)
+            return true;
+        UnlockRelationOid(relation, AccessShareLock);
+    }
+    return false;
 }
 
 SPIPlanPtr alineo_ledger_plan(alineo_ledger *ledger, alineo_statement statement)

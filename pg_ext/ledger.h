@@ -24,6 +24,9 @@ alineo_ledger *alineo_ledger_of(FunctionCallInfo fcinfo);
 
 /* The OID of a table or index of ours, InvalidOid where there is none. */
 Oid alineo_ledger_relation(const alineo_ledger *ledger, const char *name);
+/* Whether a table of ours is there, and then to the end of the transaction: it
+ * is locked as for reading, and one that is being dropped waited for. */
+bool alineo_ledger_has(const alineo_ledger *ledger, const char *table);
 
 /* The plan of a statement. Needs SPI. */
 SPIPlanPtr alineo_ledger_plan(alineo_ledger *ledger, alineo_statement statement);

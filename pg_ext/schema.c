@@ -108,6 +108,10 @@ void alineo_schema_ensure(alineo_call *call)
     bool extension_script = creating_extension;
 
     PreventCommandIfReadOnly(psprintf("%s()", call->error.function));
+    /* Tables first: who drops one may be about to make it again, and then
+     * wants the lock below. */
+    (void)alineo_schema_has(call, ALINEO_EVENTS_TABLE);
+    (void)alineo_schema_has(call, ALINEO_ENVIRONMENTS_TABLE);
     /* Held to the end of the transaction; other locks on a schema pass it,
      * but for DROP SCHEMA's. */
     LockDatabaseObject(NamespaceRelationId, call->ledger->schema, 0, ShareUpdateExclusiveLock);

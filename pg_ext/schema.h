@@ -13,7 +13,7 @@
 /* Whether a read has anything to look at. */
 static inline bool alineo_schema_has(const alineo_call *call, const char *table)
 {
-    return OidIsValid(alineo_ledger_relation(call->ledger, table));
+    return alineo_ledger_has(call->ledger, table);
 }
 
 /* Makes what is missing, where `table` is; for the first write. */

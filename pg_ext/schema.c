@@ -133,6 +133,7 @@ void alineo_schema_ensure(alineo_call *call)
 
 void alineo_schema_need(alineo_call *call, const char *table)
 {
-    if (!alineo_schema_has(call, table))
+    /* More than once only where somebody else made it, and dropped it again. */
+    while (!alineo_schema_has(call, table))
         alineo_schema_ensure(call);
 }

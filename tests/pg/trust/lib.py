@@ -28,11 +28,14 @@ def finish():
     print("[  PASSED  ] " + ", ".join(f"{many} {what}" for what, many in counts.items()))
 
 
-def seeded(argument=None):
-    """A source of random numbers whose seed is printed, and can be given by ALINEO_SEED."""
-    seed = int(os.environ.get("ALINEO_SEED") or random.SystemRandom().randrange(1 << 32))
-    print(f"ALINEO_SEED={seed}")
-    return random.Random(seed if argument is None else f"{seed} {argument}")
+SEED = int(os.environ.get("ALINEO_SEED") or random.SystemRandom().randrange(1 << 32))
+
+
+def seeded(part=0):
+    """A source of random numbers for a part of a test; the seed is printed, and can be given by ALINEO_SEED."""
+    if part == 0:
+        print(f"ALINEO_SEED={SEED}")
+    return random.Random(f"{SEED} {part}")
 
 
 def expect(what, got, want):

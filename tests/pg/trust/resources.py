@@ -180,12 +180,28 @@ def too_large(connection):
         ("""SELECT alineo_append('n', 'new', 'e', '"' || repeat('x', 268435456) || '"')""", "string too long to represent as jsonb string"),
         ("""SELECT alineo_append_batch('{"name":"n","sandboxId":"new","event":"e","payload":["' || repeat('x', 268435456) || '"]}')""",
          "string too long to represent as jsonb string"),
-        ("""SELECT alineo_append('n', 'new', 'e', '"' || a || a || '"') FROM repeat('x', 600000000) a""", "too large"),
     ]
     for sql, text in calls if LONG else calls[:1]:
         refused(connection, sql, TOO_LARGE, text)
         expect("the ledger", state(connection), before)
         count("too large")
+    if not LONG:
+        return
+    # More output than a value can hold, in parts that each fit.
+    connection.execute("""INSERT INTO alineo_events (sandbox_id, name, step_idx, event, payload, ts)
+        SELECT 'vast', 'n', 1, 'exec.output', jsonb_build_object('seq', 1, 'type', 'stdout', 'text', repeat('x', 230000000)), i
+          FROM generate_series(1, 5) i""")
+    for event in ("sandbox.created", "exec.completed", "sandbox.checkpoint_created"):
+        connection.execute("SELECT alineo_append('n', 'vast', %s, '{\"seq\":1,\"exitCode\":0,\"snapshotId\":\"x\"}')", [event])
+    for sql, text in (("SELECT alineo_output('n', 'vast', 1)", "alineo_output: the stream is 1150000000 bytes long, the limit is 1073741819"),
+                      ("SELECT * FROM alineo_execs('n', 'vast')", "alineo_execs: stdout of exec 1 is 1150000000 bytes long, the limit is 1073741819"),
+                      ("SELECT * FROM alineo_replay_cache('n', 'vast')", "alineo_replay_cache: stdout of exec 1 is 1150000000 bytes long"),
+                      ("SELECT alineo_resume('vast')", "alineo_resume: the document is")):
+        said = refused(connection, sql, TOO_LARGE, text)
+        expect_in("the hint", "alineo_replay(name, sandbox_id) gives it in the parts recorded", said)
+        count("too large")
+    expect("the parts", value(connection, "SELECT count(*) FROM alineo_replay('n', 'vast')"), 8)
+    connection.execute("SELECT alineo_delete_sandbox('n', 'vast')")
 
 
 def too_many_locks(connection, greedy):

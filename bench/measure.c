@@ -70,6 +70,11 @@ double median(const series *s)
     return spread_of(s).middle;
 }
 
+double lowest(const series *s)
+{
+    return spread_of(s).low;
+}
+
 void forget(series *s)
 {
     free(s->values);
@@ -117,6 +122,24 @@ long process_kb(long process, const char *word)
     if (file != NULL)
         fclose(file);
     return kb;
+}
+
+double process_seconds(long process)
+{
+    struct timespec own;
+    char path[64];
+    long long nanoseconds;
+
+    if (process == 0) {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+        return (double)own.tv_sec + (double)own.tv_nsec / 1e9;
+    }
+    snprintf(path, sizeof path, "/proc/%ld/schedstat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%lld", &nanoseconds) != 1)
+        fail(path, "the process cannot be looked at");
+    fclose(file);
+    return (double)nanoseconds / 1e9;
 }
 
 long pick(long count)

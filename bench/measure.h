@@ -22,6 +22,7 @@ typedef struct series {
 
 void note(series *s, double value);
 double median(const series *s);
+double lowest(const series *s);
 /* Empties the series and releases its memory. */
 void forget(series *s);
 
@@ -39,6 +40,10 @@ void report(const char *what, const series *above, const series *below, const ch
 /* A line of a process's /proc/PID/status, in KiB; -1 where the process is not
  * on this machine or not ours to look at. Process 0: this one. */
 long process_kb(long process, const char *word);
+
+/* The seconds that a process's first thread has run on a processor. Process 0:
+ * this thread. */
+double process_seconds(long process);
 
 /* A number from 0 to count - 1; every run draws the same ones. */
 long pick(long count);

@@ -334,7 +334,7 @@ demo:
 # --- benchmarks ---------------------------------------------------------------
 
 # One program for each; what they share is in an archive.
-BENCH_PROGRAMS := $(addprefix $(BUILD)/bench/,bench_sqlite bench_postgres scale memory indexes concurrency)
+BENCH_PROGRAMS := $(addprefix $(BUILD)/bench/,bench_sqlite bench_postgres scale memory indexes concurrency migration)
 BENCH_SHARED   := $(filter-out $(BENCH_PROGRAMS:%=%.o),$(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/*.c))))
 BENCH_PACKAGES := $(BUILD_PACKAGES) libpq-dev
 BENCH_FLAGS    := -std=c11 $(WARNINGS) -D_POSIX_C_SOURCE=200809L -MMD -MP

@@ -4,10 +4,7 @@
  *
  * Each call runs in a process of its own: on SQLite this program's, on
  * PostgreSQL a backend's. What counts is the highest that its memory rose above
- * what it had before the call, after the same call on a small session. Pages of
- * a backend's shared buffers are not its own: only anonymous memory counts,
- * looked at each millisecond, and not less than the highest resident size that
- * the system noted without all shared pages.
+ * what it had before the call, after the same call on a small session.
  *
  * What is given counts once as the caller's. PostgreSQL's protocol makes two
  * copies of a parameter before a function sees it, so there what a plain SELECT
@@ -17,13 +14,11 @@
 #include "events.h"
 #include "measure.h"
 #include "on_sqlite.h"
+#include "watch.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CHUNKS = 200000, SHORT = 20000, CHUNK_TEXT = 500, BATCH = 1000 };
 static const size_t input_size = 64 << 20;
@@ -135,40 +130,14 @@ static char *make_input(about shape, long *entries)
 
 /* --- one call, in a process of its own ---------------------------------------------- */
 
-typedef struct watch {
-    pthread_t thread;
-    long process, peak;
-    atomic_bool stop;
-} watch;
-
-static void *look(void *argument)
-{
-    watch *w = argument;
-
-    while (!w->stop) {
-        long now = process_kb(w->process, "RssAnon");
-        w->peak = now > w->peak ? now : w->peak;
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
-    return NULL;
-}
-
-/* The highest of a process's own memory during a call, in KiB. */
 static long peak_of(const engine *e, void *db, void *statement, const parameter *values,
                     answer *got)
 {
-    watch w = {.process = e->process(db)};
+    watch w;
 
-    if (process_kb(w.process, "RssAnon") < 0)
-        fail("memory", "the process cannot be looked at");
-    if (pthread_create(&w.thread, NULL, look, &w) != 0)
-        fail("memory", "cannot start a thread");
+    watch_begin(&w, e->process(db));
     *got = e->call(statement, values);
-    w.stop = true;
-    pthread_join(w.thread, NULL);
-    long noted = process_kb(w.process, "VmHWM") - process_kb(w.process, "RssShmem") -
-                 process_kb(w.process, "RssFile");
-    return noted > w.peak ? noted : w.peak;
+    return watch_end(&w);
 }
 
 static void warm(const engine *e, void *statement, bool writes)
@@ -193,7 +162,7 @@ static void run_test(const engine *e, const test *t)
     answer got;
 
     warm(e, statement, writes);
-    base = process_kb(e->process(db), "RssAnon");
+    base = watch_now(e->process(db));
     if (!writes) {
         values[1] = text_parameter(sandboxes[t->about]);
     } else {
@@ -203,7 +172,7 @@ static void run_test(const engine *e, const test *t)
             void *other = e->open();
             void *length = e->prepare(other, t->plain, 1);
             warm(e, length, true);
-            long before = process_kb(e->process(other), "RssAnon");
+            long before = watch_now(e->process(other));
             base += peak_of(e, other, length, values, &got) - before;
             base -= (long)(strlen(input) / 1024);
         }

@@ -16,6 +16,7 @@
 #   make check-faults     every allocation and I/O call made to fail, and more
 #                         damaged files than check has
 #   make bench            the ledger's speed, as ratios against plain SQL
+#   make bench-scale      what it costs as it grows: docs/performance.md
 #
 # demo, check*, fuzz and bench install what they need from Debian (as root).
 
@@ -351,7 +352,7 @@ $(BENCH_PROGRAMS): %: %.o $(BUILD)/bench/shared.a
 
 # The server's checkpoints would come at any time of a run.
 BENCH_PG_SETTINGS := -c shared_buffers=512MB -c max_wal_size=8GB -c checkpoint_timeout=1h
-.PHONY: bench bench-packages bench-build bench-sqlite bench-postgres bench-size bench-plot clean
+.PHONY: bench bench-packages bench-build bench-sqlite bench-postgres bench-scale bench-document clean
 bench: bench-sqlite bench-postgres
 
 bench-packages:
@@ -368,20 +369,38 @@ bench-sqlite: bench-build
 bench-postgres: bench-build
 	@ALINEO_PG_SETTINGS="$(BENCH_PG_SETTINGS)" scripts/postgres run $(BUILD)/bench/bench_postgres
 
-# The plain log level lets a table be filled without a log. Files go to TMPDIR.
-SCALE_PG_SETTINGS := -c shared_buffers=512MB -c max_wal_size=1GB -c checkpoint_timeout=1h \
-                     -c wal_level=minimal -c max_wal_senders=0
-SCALE_ENGINES     ?= sqlite postgres
+# All of docs/performance.md, or one part of it. Files go below TMPDIR; of ten
+# million events they take 5 GB.
+SCALE_ENGINES ?= sqlite postgres
+SCALE_PARTS   := bench-size bench-memory bench-concurrency bench-indexes bench-migration
+# The server with which a table that was just emptied is filled without a log.
+SIZE_SETTINGS := $(BENCH_PG_SETTINGS) -c wal_level=minimal -c max_wal_senders=0
+WITH_SERVER   := scripts/in-folder scripts/postgres run
+.PHONY: $(SCALE_PARTS)
+bench-scale:
+	@for part in $(SCALE_PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
+
+$(SCALE_PARTS): SHELL := /bin/bash
 bench-size: bench-build
 	@scripts/install-packages gnuplot-nox
-	@ALINEO_PG_SETTINGS="$(SCALE_PG_SETTINGS)" scripts/in-folder scripts/postgres run \
-	  $(BUILD)/bench/scale $(abspath alineo.so) $(BUILD)/bench/scale.new $(SCALE_ENGINES)
-	@mv $(BUILD)/bench/scale.new $(BUILD)/bench/scale.dat
-	@gnuplot -e "data='$(BUILD)/bench/scale.dat'; to='$(BUILD)/bench/scale.svg'" bench/scale.gp
+	@set -o pipefail; ALINEO_PG_SETTINGS="$(SIZE_SETTINGS)" $(WITH_SERVER) \
+	  $(BUILD)/bench/scale $(abspath alineo.so) $(BUILD)/bench/size.new $(SCALE_ENGINES) \
+	  | tee $(BUILD)/bench/size.md
+	@mv $(BUILD)/bench/size.new $(BUILD)/bench/size.dat
+	@gnuplot -e "data='$(BUILD)/bench/size.dat'; to='$(BUILD)/bench/size.svg'" bench/scale.gp
 
-# Makes the picture of the last bench-size the one of the documents.
-bench-plot:
-	@cp $(BUILD)/bench/scale.svg docs/scale.svg
+bench-memory bench-indexes bench-migration: bench-%: bench-build
+	@set -o pipefail; ALINEO_PG_SETTINGS="$(BENCH_PG_SETTINGS)" $(WITH_SERVER) \
+	  $(BUILD)/bench/$* $(abspath alineo.so) $(SCALE_ENGINES) | tee $(BUILD)/bench/$*.md
+
+bench-concurrency: bench-build
+	@set -o pipefail; ALINEO_PG_SETTINGS="$(BENCH_PG_SETTINGS)" $(WITH_SERVER) \
+	  $(BUILD)/bench/concurrency | tee $(BUILD)/bench/concurrency.md
+
+# Puts what the last runs printed and drew into the documents.
+bench-document:
+	@$(PYTHON) bench/document.py $(BUILD)/bench docs/performance.md
+	@cp $(BUILD)/bench/size.svg docs/scale.svg
 
 clean:
 	rm -rf $(BUILD) alineo.so alineo_ledger.so shared/*.o pg_ext/*.o

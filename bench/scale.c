@@ -35,7 +35,7 @@ static void check_answer(const call *c, const answer *got, const expected *want)
 static double one_call(const site *s, const call *c, void *statement)
 {
     const engine *e = s->engine;
-    parameter values[5] = {0};
+    parameter values[6] = {0};
     expected want = {.rows = 1, .first = ANY};
     void *db = s->db;
 
@@ -86,9 +86,8 @@ static void measure_size(const engine *e, long events, double *figures)
 
     e->create();
     e->load(events);
-    printf("%s, %ld events: built in %.0f s, %ld MB\n", e->name, events, seconds() - begin,
-           e->size() / 1000000);
-    fflush(stdout);
+    fprintf(stderr, "%s, %ld events: built in %.0f s, %ld MB\n", e->name, events, seconds() - begin,
+            e->size() / 1000000);
     site s = {.engine = e, .db = e->open(), .events = events};
     site_begin(&s);
     for (int i = 0; i < scale_call_count; i++)
@@ -117,7 +116,7 @@ static void print_table(const engine *e, const long *sizes, int count, double *c
 {
     int missed = 0;
 
-    printf("\n%s %s, microseconds a call, by the number of events\n\n| call |", e->name,
+    printf("%s %s, microseconds a call, by the number of events\n\n| call |", e->name,
            e->version());
     for (int k = 0; k < count; k++)
         print_size(sizes[k]);

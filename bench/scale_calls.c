@@ -195,13 +195,26 @@ static void append(const site *s, parameter *values, expected *want)
     values[3] = text_parameter(payload);
 }
 
+static void insert(const site *s, parameter *values, expected *want)
+{
+    append(s, values, want);
+    values[4] = number_parameter(19);
+    values[5] = number_parameter(2 * FIRST_TS);
+}
+
 static void batch(const site *s, parameter *values, expected *want)
 {
     values[0] = text_parameter(s->batches[pick(SAMPLE)]);
     want->first = BATCH;
 }
 
-#define APPEND  "SELECT alineo_append($1, $2, $3, $4)"
+#define APPEND "SELECT alineo_append($1, $2, $3, $4)"
+#define INSERT                                                                                     \
+    "INSERT INTO alineo_events (name, sandbox_id, event, payload, step_idx, ts)"                   \
+    " VALUES ($1, $2, $3, $4, $5, $6) RETURNING id"
+#define SELECT                                                                                     \
+    "SELECT id, sandbox_id, name, step_idx, branch, event, payload, error, ts FROM alineo_events"  \
+    " WHERE name = $1 AND sandbox_id = $2 ORDER BY ts, id"
 #define LIST    "SELECT * FROM alineo_list_sandboxes($1, $2, $3, $4, $5)"
 #define DETAILS "SELECT s.exec_count, s.* FROM alineo_get_sandbox($1, $2) AS s"
 
@@ -210,6 +223,7 @@ const call scale_calls[] = {
     {"`SELECT 1`, for comparison", "SELECT 1", 0, NULL, ON_ITS_OWN, 0},
     {"`alineo_replay`, 1,000 events", "SELECT * FROM alineo_replay($1, $2)",
      2, replay, ON_ITS_OWN, 0},
+    {"the same rows by `SELECT`, for comparison", SELECT, 2, replay, ON_ITS_OWN, 0},
     {"`alineo_replay`, 20,000 events", "SELECT * FROM alineo_replay($1, $2)",
      2, replay_large, ON_ITS_OWN, 0},
     {"`alineo_replay_cache`, 1,000 events", "SELECT * FROM alineo_replay_cache($1, $2)",
@@ -249,6 +263,7 @@ const call scale_calls[] = {
     {"`alineo_delete_environment`", "SELECT alineo_delete_environment($1)",
      1, delete_environment, UNDONE, 0},
     {"`alineo_append`", APPEND, 4, append, ON_ITS_OWN, 0},
+    {"the same row by `INSERT`, for comparison", INSERT, 6, insert, ON_ITS_OWN, 0},
     {"opening and a first `alineo_append`", APPEND, 4, append, OPENING, 2},
     {"`alineo_append_batch`, 1,000 events", "SELECT alineo_append_batch($1)",
      1, batch, ON_ITS_OWN, 0},

@@ -23,7 +23,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/reference.md", "docs/differences.md",
-             "docs/troubleshooting.md", "docs/design.md"]
+             "docs/troubleshooting.md", "docs/design.md", "docs/performance.md"]
 CODE = ["shared/*.[ch]", "sqlite_ext/*.[ch]", "pg_ext/*.[ch]", "sql/*.sql"]
 # Names that are registered and of no use to callers; the reference lists them apart.
 INTERNAL = {"alineo_visit", "alineo_entries", "alineo_migrated", "alineo_statements"}

@@ -35,7 +35,7 @@ DATA       := $(sort $(wildcard sql/*.sql))
 PG_CPPFLAGS := -Ishared -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS   := -std=c11 -fvisibility=hidden -Wall -Wextra -Werror -Wno-declaration-after-statement
 
-REGRESS        := schema append batch text replay sandboxes adopt security tables cancel plans
+REGRESS        := schema append batch text replay sandboxes adopt security tables cancel plans guard guard_tables
 REGRESS_OPTS   := --inputdir=tests/pg --outputdir=build/regress --encoding=UTF8
 ISOLATION      := first_write writers appends deletions drops migration serializable
 ISOLATION_OPTS := --inputdir=tests/pg --outputdir=build/isolation

@@ -7,6 +7,7 @@
  * The first counts the rows on the way, and tells the client.
  */
 #include "migration.h"
+#include "guard.h"
 #include "jsonb_fields.h"
 #include "schema.h"
 
@@ -107,7 +108,7 @@ uint64 alineo_migrate(alineo_call *call)
     progress.running = true;
     PG_TRY();
     {
-        rewritten = alineo_ledger_write(call->ledger, whole ? ALINEO_MIGRATE : ALINEO_MIGRATE_NAMES,
+        rewritten = alineo_guard_write(call->ledger, whole ? ALINEO_MIGRATE : ALINEO_MIGRATE_NAMES,
                                         NULL, NULL);
     }
     PG_FINALLY();

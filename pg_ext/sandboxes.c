@@ -8,6 +8,7 @@
  * only few sessions have would mean a long walk past all others: these are found
  * by their name, and sorted.
  */
+#include "guard.h"
 #include "rows.h"
 #include "schema.h"
 #include "stored.h"
@@ -272,7 +273,7 @@ Datum alineo_sql_delete_sandbox(PG_FUNCTION_ARGS)
                                                   alineo_arg_text(fcinfo, 1), ALINEO_NAME_BYTES));
     if (alineo_schema_has(&call, ALINEO_EVENTS_TABLE)) {
         Datum values[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
-        deleted = alineo_ledger_write(call.ledger, ALINEO_DELETE_SANDBOX, values, NULL);
+        deleted = alineo_guard_write(call.ledger, ALINEO_DELETE_SANDBOX, values, NULL);
     }
     alineo_call_end(&call);
     PG_RETURN_INT64((int64)deleted);

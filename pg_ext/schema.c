@@ -53,7 +53,7 @@ static const part parts[] = {
      " image pg_catalog.text NOT NULL, built_at bigint NOT NULL)"},
 };
 
-static bool owns(Oid relation)
+bool alineo_schema_owns(Oid relation)
 {
 #if PG_VERSION_NUM >= 160000
     return object_ownercheck(RelationRelationId, relation, GetUserId());
@@ -81,7 +81,7 @@ static bool wanted(const alineo_ledger *ledger, const part *p)
         return true;
     Oid table = alineo_ledger_relation(ledger, p->table);
     char kind = get_rel_relkind(table);
-    return (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE) && owns(table);
+    return (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE) && alineo_schema_owns(table);
 }
 
 static void make(alineo_call *call, const part *p)

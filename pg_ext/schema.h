@@ -16,6 +16,8 @@ static inline bool alineo_schema_has(const alineo_call *call, const char *table)
     return alineo_ledger_has(call->ledger, table);
 }
 
+/* Whether the caller has the rights of a table's owner. */
+bool alineo_schema_owns(Oid relation);
 /* Makes what is missing, where `table` is; for the first write. */
 void alineo_schema_need(alineo_call *call, const char *table);
 /* Makes what is missing, indexes of an adopted ledger included. */

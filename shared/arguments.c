@@ -51,6 +51,17 @@ alineo_code alineo_check_integer(alineo_error *error, const char *argument, alin
                        "%s must be an integer from %" PRId64 " to %" PRId64, argument, least, most);
 }
 
+alineo_code alineo_check_switch(alineo_error *error, const char *argument, alineo_integer value,
+                                bool *on)
+{
+    if (!value.given)
+        return alineo_fail(error, ALINEO_BAD_ARGUMENT, "%s must not be NULL", argument);
+    if (!value.exact || (value.value != 0 && value.value != 1))
+        return alineo_fail(error, ALINEO_BAD_ARGUMENT, "%s must be true or false", argument);
+    *on = value.value == 1;
+    return ALINEO_OK;
+}
+
 alineo_code alineo_check_size(alineo_error *error, const char *what, size_t size, size_t most)
 {
     if (size <= most)

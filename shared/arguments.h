@@ -30,6 +30,9 @@ alineo_code alineo_check_text(alineo_error *error, const char *argument, alineo_
 /* Refuses what is given and not an integer in [least, most]. */
 alineo_code alineo_check_integer(alineo_error *error, const char *argument, alineo_integer value,
                                  int64_t least, int64_t most);
+/* Refuses what is not given and what is neither 0 nor 1. */
+alineo_code alineo_check_switch(alineo_error *error, const char *argument, alineo_integer value,
+                                bool *on);
 
 /* Refuses a result ("the document") of more bytes than the engine can hand out,
  * with ALINEO_TOO_LARGE. */

@@ -222,6 +222,20 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION alineo_current_payload(jsonb)
 IS 'the payload that one encoded twice holds, any other as it is; part of alineo_init()';
 
+CREATE FUNCTION alineo_guard("on" boolean)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'alineo_sql_guard'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION alineo_guard(boolean)
+IS 'puts up or takes down the guard that refuses to change or delete events, and returns whether it is up';
+
+CREATE FUNCTION alineo_guard_trigger()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'alineo_sql_guard_trigger'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION alineo_guard_trigger()
+IS 'internal: what the triggers call that alineo_guard(true) makes';
+
 CREATE FUNCTION alineo_version()
 RETURNS text
 AS 'MODULE_PATHNAME', 'alineo_sql_version'

@@ -11,6 +11,7 @@ SQLITE_EXTENSION_INIT1
 #include "append.h"
 #include "statement_cache.h"
 #include "environments.h"
+#include "guard.h"
 #include "init.h"
 #include "resume_functions.h"
 #include "sandboxes.h"
@@ -42,10 +43,14 @@ static const struct {
     {"alineo_delete_sandbox", 2, 2, WRITER, delete_sandbox_function},
     {"alineo_save_environment", 3, 4, WRITER, save_environment_function},
     {"alineo_delete_environment", 1, 1, WRITER, delete_environment_function},
+    {"alineo_guard", 1, 1, WRITER, guard_function},
     {"alineo_init", 0, 0, WRITER, init_function},
     {"alineo_resume", 1, 2, SQLITE_UTF8 | SQLITE_RESULT_SUBTYPE, resume_function},
     {"alineo_output", 3, 4, SQLITE_UTF8, output_function},
     {"alineo_visit", 6, 6, WRITER, visit_function}, /* internal, see store.h */
+    /* internal, see guard.c: called by triggers of the database's own */
+    {"alineo_guard_deleting", 1, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS, guard_deleting_function},
+    {"alineo_guard_updating", 6, 6, SQLITE_UTF8 | SQLITE_INNOCUOUS, guard_updating_function},
     {"alineo_version", 0, 0, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
      version_function},
 };

@@ -8,6 +8,7 @@
  */
 #include "init.h"
 #include "fields.h"
+#include "guard.h"
 #include "schema.h"
 #include "tables.h"
 #include "vocabulary.h"
@@ -105,7 +106,7 @@ const table_function migrated_table = {
 static alineo_code migrate(call *c, sqlite3_stmt *statement, void *detail)
 {
     sqlite3_int64 *rewritten = detail;
-    alineo_code code = call_run(c, statement);
+    alineo_code code = guard_run(c, statement, &(guard_pass){.doing = GUARD_MIGRATING});
 
     *rewritten = sqlite3_changes64(c->ledger->db);
     return code;

@@ -23,12 +23,13 @@ SQLITE_EXTENSION_INIT3
 
 typedef struct ledger {
     sqlite3 *db;
-    int references;           /* registrations that hold it */
-    struct statements *cache; /* NULL while no object owns one */
-    bool ready;               /* this connection has seen to the schema */
-    bool writing;             /* a write of the ledger's is under way */
-    int nested;               /* statements of the ledger's that are being stepped */
-    tail tail;                /* what the last append left */
+    int references;                /* registrations that hold it */
+    struct statements *cache;      /* NULL while no object owns one */
+    bool ready;                    /* this connection has seen to the schema */
+    bool writing;                  /* a write of the ledger's is under way */
+    int nested;                    /* statements of the ledger's that are being stepped */
+    tail tail;                     /* what the last append left */
+    const struct guard_pass *pass; /* what we change just now, or NULL; see guard.h */
 } ledger;
 
 ledger *ledger_new(sqlite3 *db);

@@ -8,6 +8,7 @@
  * found by their name, and sorted.
  */
 #include "sandboxes.h"
+#include "guard.h"
 #include "payload_table.h"
 #include "schema.h"
 #include "tables.h"
@@ -287,7 +288,9 @@ static alineo_code delete_events(call *c, sqlite3_stmt *statement, void *detail)
 
     call_bind(c, statement, 1, d->name);
     call_bind(c, statement, 2, d->sandbox_id);
-    alineo_code code = call_run(c, statement);
+    alineo_code code = guard_run(
+        c, statement,
+        &(guard_pass){.doing = GUARD_DELETING, .name = d->name, .sandbox_id = d->sandbox_id});
     d->deleted = sqlite3_changes64(c->ledger->db);
     return code;
 }

@@ -8,6 +8,7 @@
  * "Schema".
  */
 #include "schema.h"
+#include "statement_cache.h"
 #include "vocabulary.h"
 
 #include <string.h>
@@ -177,22 +178,30 @@ static alineo_code run_once(call *c, statement_id id, schema_write write, void *
     return code;
 }
 
-static bool is_named(const char *name, size_t len, const char *sql)
+/* Whether a statement is under way whose text names the function. */
+static bool is_named(const char *name, size_t len, sqlite3_stmt *s)
 {
+    const char *sql = s == NULL || !sqlite3_stmt_busy(s) ? NULL : sqlite3_sql(s);
+
     for (; sql != NULL && *sql != '\0'; sql++)
         if ((*sql == 'a' || *sql == 'A') && sqlite3_strnicmp(sql, name, (int)len) == 0)
             return true;
     return false;
 }
 
-/* Whether a statement under way names the function that is called. */
+/* Whether a statement under way names the function that is called. Behind the
+ * first statement of ours comes, as a rule, the one that called for it. */
 static bool is_asked_for(const call *c)
 {
-    size_t len = strlen(c->error.function);
+    const char *name = c->error.function;
+    size_t len = strlen(name);
+    sqlite3_stmt *first = cache_first(c->ledger);
     sqlite3_stmt *s = NULL;
 
+    if (first != NULL && is_named(name, len, sqlite3_next_stmt(c->ledger->db, first)))
+        return true;
     while ((s = sqlite3_next_stmt(c->ledger->db, s)) != NULL)
-        if (sqlite3_stmt_busy(s) && is_named(c->error.function, len, sqlite3_sql(s)))
+        if (is_named(name, len, s))
             return true;
     return false;
 }

@@ -10,6 +10,7 @@ typedef struct statements {
     sqlite3_vtab base; /* first: SQLite sees only this */
     ledger *ledger;
     sqlite3_stmt *kept[SQL_COUNT];
+    sqlite3_stmt *first; /* of those prepared, while it is not finalized */
 } statements;
 
 static int cache_connect(sqlite3 *db, void *user, int argc, const char *const *argv,
@@ -190,9 +191,18 @@ void ledger_give(ledger *l, statement_id id, sqlite3_stmt *statement)
     /* Reset on every path: a statement left open blocks every later COMMIT. */
     (void)sqlite3_reset(statement);
     if (l->cache == NULL || l->cache->kept[id] != NULL) {
+        if (l->cache != NULL && l->cache->first == statement)
+            l->cache->first = NULL;
         (void)sqlite3_finalize(statement);
         return;
     }
+    if (l->cache->first == NULL)
+        l->cache->first = statement;
     (void)sqlite3_clear_bindings(statement);
     l->cache->kept[id] = statement;
+}
+
+sqlite3_stmt *cache_first(const ledger *l)
+{
+    return l->cache == NULL ? NULL : l->cache->first;
 }

@@ -13,4 +13,8 @@ extern const sqlite3_module cache_module;
 
 #define CACHE_TABLE "alineo_statements"
 
+/* The first statement of ours that this connection prepared; NULL where none is
+ * left of those times. */
+sqlite3_stmt *cache_first(const ledger *l);
+
 #endif

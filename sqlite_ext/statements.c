@@ -110,6 +110,12 @@ const char *const statement_sql[SQL_COUNT] = {
 
     [SQL_DELETE_SANDBOX] = "DELETE FROM " EVENTS " WHERE " SESSION,
 
+    /* Writes nothing. What ?1 stands for happens inside, whole or not at all. */
+    [SQL_GUARD] = "INSERT INTO main.alineo_deleted(last_id) SELECT 0 WHERE alineo_guard(?1) IS NULL",
+
+    [SQL_GUARD_HAS] = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger'"
+                      " AND sql = 'CREATE TRIGGER ' || ?1",
+
     [SQL_SANDBOX] = CORE " WHERE sandbox_id = ?2 AND event IN (" ALINEO_SQL_CREATED ")"
                          " AND event" MILESTONE " ORDER BY +id DESC",
 

@@ -15,6 +15,8 @@ typedef enum statement_id {
     SQL_LATEST_TS,
     SQL_MIGRATE,
     SQL_DELETE_SANDBOX,
+    SQL_GUARD,
+    SQL_GUARD_HAS,
     SQL_SANDBOX, /* these in the order of alineo_query */
     SQL_CREATED,
     SQL_CHECKPOINTS,

@@ -129,6 +129,34 @@ static void a_status_is_running_or_completed_and_any_where_null(void **state)
     assert_string_equal(error.text, "f: status must be 'running' or 'completed'");
 }
 
+static void a_switch_is_zero_or_one(void **state)
+{
+    static const struct {
+        alineo_integer value;
+        int on;
+        const char *text;
+    } cases[] = {
+        {{true, true, 1}, 1, ""},
+        {{true, true, 0}, 0, ""},
+        {{true, true, 2}, -1, "f: on must be true or false"},
+        {{true, true, -1}, -1, "f: on must be true or false"},
+        {{true, false, 1}, -1, "f: on must be true or false"},
+        {{false, false, 0}, -1, "f: on must not be NULL"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        bool on = cases[i].on == 0;
+        alineo_error error;
+        alineo_error_init(&error, "f");
+        assert_int_equal(alineo_check_switch(&error, "on", cases[i].value, &on),
+                         cases[i].on < 0 ? ALINEO_BAD_ARGUMENT : ALINEO_OK);
+        assert_string_equal(error.text, cases[i].text);
+        if (cases[i].on >= 0)
+            assert_int_equal(on, cases[i].on);
+    }
+}
+
 static void an_error_names_its_function_and_entry(void **state)
 {
     alineo_error error;
@@ -182,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_text_without_a_limit_may_be_long),
         cmocka_unit_test(a_stream_is_one_of_three_and_stdout_where_null),
         cmocka_unit_test(a_status_is_running_or_completed_and_any_where_null),
+        cmocka_unit_test(a_switch_is_zero_or_one),
         cmocka_unit_test(an_error_names_its_function_and_entry),
         cmocka_unit_test(an_error_that_is_too_long_is_cut_at_a_character),
     };

@@ -58,6 +58,23 @@ const call_case call_cases[] = {
      .writes = true},
     {.sql = "SELECT alineo_delete_environment('py')", .answer = "1", .empty = "0", .writes = true},
     {.sql = "SELECT alineo_init()", .answer = "1", .empty = "0", .writes = true},
+    {.sql = "SELECT alineo_guard(1)", .answer = "1", .empty = "1", .writes = true},
+    {.sql = "SELECT alineo_guard(0)",
+     .before = "SELECT alineo_guard(1)",
+     .answer = "0",
+     .writes = true},
+    {.sql = "SELECT alineo_delete_sandbox('ci', 'sb-2')",
+     .before = "SELECT alineo_guard(1)",
+     .answer = "8",
+     .writes = true},
+    {.sql = "SELECT alineo_init()",
+     .before = "SELECT alineo_guard(1)",
+     .answer = "1",
+     .writes = true},
+    {.sql = "SELECT alineo_append('ci', 'sb-2', 'x')",
+     .before = "SELECT alineo_guard(1)",
+     .answer = "18",
+     .writes = true},
     {.sql = "SELECT alineo_version()", .answer = "1.0.0", .empty = "1.0.0"},
     {.sql = "SELECT * FROM alineo_replay('ci', 'sb-1')",
      .answer = "1|sb-1|ci|-1|NULL|sandbox.created|{'runId':'r\\u0000é','resources':{'b':1,"
@@ -281,6 +298,7 @@ void dump(sqlite3 *db, answer *a)
         " ORDER BY name",
         "SELECT 'deleted', last_id FROM main.alineo_deleted",
         "SELECT 'mark', n FROM main.marks ORDER BY n",
+        "SELECT 'guard', name FROM main.sqlite_schema WHERE name LIKE 'alineo_guard%' ORDER BY 2",
     };
 
     clear(a);

@@ -30,6 +30,7 @@ static const char *const calls[] = {
     "SELECT * FROM alineo_list_environments()",
     "SELECT alineo_delete_environment('py')",
     "SELECT alineo_delete_sandbox('ci', 'sb-2')",
+    "SELECT alineo_guard(1)",
 };
 
 static const char *const failing_calls[] = {
@@ -41,6 +42,7 @@ static const char *const failing_calls[] = {
     "SELECT * FROM alineo_replay()",
     "SELECT * FROM alineo_list_sandboxes(NULL, 'lost')",
     "SELECT alineo_delete_sandbox('ci', NULL)",
+    "SELECT alineo_guard(NULL)",
 };
 
 static void fill(sqlite3 *db)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_CALLS = 5, MOST_CALLS = 400 };
+enum { LEAST_CALLS = 3, MOST_CALLS = 400 };
 static const double call_seconds = 0.3;
 
 static void check_answer(const call *c, const answer *got, const expected *want)

@@ -8,18 +8,18 @@ megabytes=${1:-48}
 
 new_database alineo_memory
 sql alineo_memory "CREATE EXTENSION alineo_ledger; SELECT alineo_init()" >/dev/null
-# session, execs: so many megabytes of output, in chunks of 100,000 bytes
-session() { # sandbox_id, megabytes, execs
+session() { # sandbox_id, megabytes of output, execs, bytes of a chunk
     sql alineo_memory "SELECT alineo_append('n', '$1', 'sandbox.created', '{}')" >/dev/null
     sql alineo_memory "INSERT INTO alineo_events (sandbox_id, name, step_idx, event, payload, ts)
         SELECT '$1', 'n', i % $3, CASE WHEN last THEN 'exec.completed' ELSE 'exec.output' END,
-               CASE WHEN last THEN '{}' ELSE jsonb_build_object('type', 'stdout', 'text', repeat('0123456789', 10000)) END, i
-          FROM generate_series(0, 10 * $2 + $3 - 1) i, LATERAL (SELECT i >= 10 * $2 AS last) l ORDER BY i"
+               CASE WHEN last THEN '{}' ELSE jsonb_build_object('type', 'stdout', 'text', repeat('0123456789', $4 / 10)) END, i
+          FROM generate_series(0, 1000000 / $4 * $2 + $3 - 1) i, LATERAL (SELECT i >= 1000000 / $4 * $2 AS last) l ORDER BY i"
     sql alineo_memory "SELECT alineo_append('n', '$1', 'sandbox.checkpoint_created', '{\"snapshotId\":\"x\"}')" >/dev/null
 }
-session small 1 1
-session one "$megabytes" 1
-session many "$megabytes" 8
+session small 1 1 1000
+session one "$megabytes" 1 100000
+session many "$megabytes" 8 100000
+session rows "$megabytes" 1 1000 # too short to be compressed
 sql alineo_memory "VACUUM ANALYZE alineo_events"
 
 sql alineo_memory "CREATE TABLE input AS SELECT kind, CASE WHEN kind LIKE '%array' THEN '[' || string_agg(entry, ',') || ']'
@@ -54,8 +54,8 @@ for session in one many; do
     within "alineo_replay_cache, $session" 250 \
         "$(percent $bytes $session small "pg_column_size(stdout) FROM alineo_replay_cache('n', 'OF')")"
     within "alineo_resume, $session" 250 "$(percent $bytes $session small "pg_column_size(alineo_resume('OF'))")"
-    within "alineo_replay, $session" 25 "$(percent $bytes $session small "count(payload) FROM alineo_replay('n', 'OF')")"
 done
+within "alineo_replay" 25 "$(percent $bytes rows small "count(payload) FROM alineo_replay('n', 'OF')")"
 for shape in array lines; do
     within "alineo_append_batch, $shape" 200 "$(percent \
         "SELECT octet_length(entries) FROM input WHERE kind = '$shape'" "$shape" "small $shape" \

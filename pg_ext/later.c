@@ -28,15 +28,28 @@
 
 enum { NAME, SANDBOX_ID, TS, KEYS };
 
-/* A table whose rows are all in its own heap and all for the caller to see.
+/* A table whose rows are all in its own heap, and policies hide none of them.
  * Who plans or checks in the server's stead (a sharding layer, say) may know
  * more about it than its entry in the catalog. */
 static bool is_plain(Relation table)
 {
     return planner_hook == NULL && ExecutorCheckPerms_hook == NULL &&
            table->rd_rel->relkind == RELKIND_RELATION && !table->rd_rel->relhassubclass &&
-           !table->rd_rel->relrowsecurity &&
-           pg_class_aclcheck(RelationGetRelid(table), GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+           !table->rd_rel->relrowsecurity;
+}
+
+/* Whether the caller may read what the query would: these three columns. */
+static bool may_read(Relation table, const Form_pg_index entry)
+{
+    Oid relation = RelationGetRelid(table);
+
+    if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+        return true;
+    for (int i = 0; i < KEYS; i++)
+        if (pg_attribute_aclcheck(relation, entry->indkey.values[i], GetUserId(), ACL_SELECT) !=
+            ACLCHECK_OK)
+            return false;
+    return true;
 }
 
 /* Whether the index has every row of the table under (name, sandbox_id, ts). */
@@ -96,7 +109,7 @@ bool alineo_later_possible(alineo_call *call, Datum name, Datum sandbox_id, int6
         List *indexes = RelationGetIndexList(table);
         if (list_member_oid(indexes, named)) {
             Relation index = index_open(named, AccessShareLock);
-            if (is_by_session(table, index))
+            if (is_by_session(table, index) && may_read(table, index->rd_index))
                 possible = has_later(table, index, name, sandbox_id, ts);
             index_close(index, NoLock);
         }

@@ -38,6 +38,7 @@ PG_CFLAGS   := -std=c11 -fvisibility=hidden -Wall -Wextra -Werror -Wno-declarati
 REGRESS        := schema append batch text replay sandboxes adopt security tables cancel plans guard guard_tables
 REGRESS_OPTS   := --inputdir=tests/pg --outputdir=build/regress --encoding=UTF8
 ISOLATION      := first_write writers appends deletions drops migration serializable
+ISOLATION      := first_write writers guard_switch
 ISOLATION_OPTS := --inputdir=tests/pg --outputdir=build/isolation
 
 override with_llvm := no

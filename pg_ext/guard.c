@@ -178,13 +178,17 @@ static void turn(alineo_call *call, Oid events, bool on)
     Oid function = LookupFuncName(list_make2(makeString(pstrdup(call->ledger->schema_name)),
                                              makeString("alineo_guard_trigger")),
                                   0, NULL, false);
+    LOCKMODE mode = on ? ShareRowExclusiveLock : AccessExclusiveLock;
     ListCell *cell;
 
     if (is_settled(find_all_inheritors(events, NoLock, NULL), function, on))
         return;
-    /* As strong a lock as the commands take, so that two callers take turns. */
-    List *tables =
-        find_all_inheritors(events, on ? ShareRowExclusiveLock : AccessExclusiveLock, NULL);
+    /* As strong a lock as the commands take, so that two callers take turns,
+     * and the second sees what the first one did. */
+    LockRelationOid(events, mode);
+    List *tables = find_all_inheritors(events, mode, NULL);
+    if (is_settled(tables, function, on))
+        return;
     foreach (cell, tables) {
         Oid table = lfirst_oid(cell);
         bool inherits_rows = table != events && get_rel_relispartition(table);

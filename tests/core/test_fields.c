@@ -101,6 +101,8 @@ static void only_objects_and_arrays_are_unwrapped(void **state)
         {"'null'", NULL},
         {"''", NULL},
         {"'[1'", NULL},
+        {"'[1]", NULL},
+        {"'[1]' x", NULL},
         {"{'a':1}", NULL},
         {"[1]", NULL},
         {"not json", NULL},

@@ -122,7 +122,9 @@ static const test_event events[] = {
     EVENT(8, "g", "snapshot", "{'snapshotId':'x\\u0031','tag':'t'}"),
     EVENT(9, "p", "sandbox.created", "{'resumedFrom':'g','snapshotId':'x1','teamId':'t'}"),
     EVENT(10, "p", "exec.started", "{'seq':1,'cmd':'sh','interactive':true}"),
-    EVENT(11, "p", "exec.output", "{'seq':1,'type':'stdin','text':'b'}"),
+    EVENT(11, "p", "exec.output",
+          "{'seq':1,'type':'stdin','text':'b, and more than the stdin that "
+          "it is put behind has room for without growing once more'}"),
     EVENT(12, "p", "exec.completed", "{'seq':3,'exitCode':0}"),
     EVENT(13, "p", "snapshot", "{'snapshotId':'x2'}"),
     EVENT(14, "c", "sandbox.created", "{'resumedFrom':'p','snapshotId':'x2'}"),
@@ -214,6 +216,25 @@ static bool show_field(test_heap *heap)
     return done;
 }
 
+static bool list_row(test_heap *heap)
+{
+    alineo_span payload = json_copy("'{\\'tag\\':\\'t\\'}'");
+    alineo_fields_reader reader;
+    alineo_error error;
+    alineo_row row = {0};
+
+    alineo_error_init(&error, "f");
+    alineo_fields_reader_init(&reader, &heap->memory);
+    alineo_code code = alineo_row_listed(&row, &reader, payload, &error);
+    if (code == ALINEO_OK)
+        assert_text(alineo_row_tag(&row.fields)->text, S("t"));
+    else
+        assert_string_equal(error.text, "f: out of memory");
+    alineo_fields_reader_free(&reader);
+    exact_free(payload);
+    return code == ALINEO_OK;
+}
+
 static void a_batch_survives(void **state)
 {
     (void)state;
@@ -266,6 +287,12 @@ static void a_field_that_is_shown_survives(void **state)
 {
     (void)state;
     assert_survives(show_field, 2);
+}
+
+static void a_row_that_is_listed_survives(void **state)
+{
+    (void)state;
+    assert_survives(list_row, 1);
 }
 
 static void a_buffer_that_failed_takes_nothing_more(void **state)
@@ -390,6 +417,7 @@ int main(void)
         cmocka_unit_test(a_resume_from_an_origin_survives),
         cmocka_unit_test(the_history_survives),
         cmocka_unit_test(a_field_that_is_shown_survives),
+        cmocka_unit_test(a_row_that_is_listed_survives),
         cmocka_unit_test(a_buffer_that_failed_takes_nothing_more),
         cmocka_unit_test(a_size_beyond_the_address_space_fails_without_an_allocation),
         cmocka_unit_test(a_buffer_without_an_allocator_counts),

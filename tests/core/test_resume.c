@@ -6,6 +6,7 @@
 #include "resume.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define EVENT(id, sandbox, event, payload)                                                         \
     {                                                                                              \
@@ -165,6 +166,30 @@ static void what_does_not_exist_is_an_error_that_names_it(void **state)
                  "alineo_resume: sandbox_id 'sb' has no checkpoint with tag 'T'");
     assert_fails(events, "sb", "", ALINEO_NOT_FOUND,
                  "alineo_resume: sandbox_id 'sb' has no checkpoint with tag ''");
+}
+
+static void an_id_or_tag_that_is_long_is_cut_at_a_character_in_an_error(void **state)
+{
+    static const test_event events[] = {CREATED(1, "sb", NULL)};
+    char id[1100], shown[1001], text[1200];
+
+    (void)state;
+    /* A character of three bytes whose first two are the 999th and the 1,000th. */
+    memset(id, 'i', sizeof id);
+    memcpy(id + 998, "\xE2\x82\xAC", 3);
+    id[sizeof id - 1] = '\0';
+    memset(shown, 'i', 998);
+    shown[998] = '\0';
+    snprintf(text, sizeof text, "alineo_resume: no session has sandbox_id '%s'", shown);
+    assert_fails(events, id, NULL, ALINEO_NOT_FOUND, text);
+    snprintf(text, sizeof text, "alineo_resume: sandbox_id 'sb' has no checkpoint with tag '%s'",
+             shown);
+    assert_fails(events, "sb", id, ALINEO_NOT_FOUND, text);
+    /* And where the character ends there, all of it stays. */
+    memmove(id + 997, "\xE2\x82\xACi", 4);
+    memcpy(shown + 997, "\xE2\x82\xAC", 4);
+    snprintf(text, sizeof text, "alineo_resume: no session has sandbox_id '%s'", shown);
+    assert_fails(events, id, NULL, ALINEO_NOT_FOUND, text);
 }
 
 static const test_event three_generations[] = {
@@ -455,6 +480,7 @@ int main(void)
         cmocka_unit_test(a_tag_chooses_the_latest_checkpoint_that_bears_it),
         cmocka_unit_test(a_tag_of_0_2_is_its_name_and_tag_wins_over_name),
         cmocka_unit_test(what_does_not_exist_is_an_error_that_names_it),
+        cmocka_unit_test(an_id_or_tag_that_is_long_is_cut_at_a_character_in_an_error),
         cmocka_unit_test(execs_are_inherited_from_every_generation_as_of_its_snapshot),
         cmocka_unit_test(own_execs_win_and_one_that_still_runs_hides_nothing),
         cmocka_unit_test(output_of_a_resumed_session_is_not_joined_to_the_parents),

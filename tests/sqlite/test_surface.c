@@ -220,7 +220,11 @@ static void the_internal_tables_answer_no_one_but_the_extension(void **state)
     (void)append(db, "sb-1", "exec.started", "{'seq':1}", 1);
     assert_rows(db, "SELECT count(*) FROM alineo_entries", "0");
     assert_rows(db, "SELECT count(*) FROM alineo_entries('{}')", "0");
+    assert_rows(db, "SELECT rowid, * FROM alineo_entries('{}') WHERE name = 'a' OR rowid = 0", "");
     assert_rows(db, "SELECT count(*) FROM alineo_statements", "0");
+    assert_rows(db, "SELECT rowid, * FROM alineo_statements WHERE rowid = 0", "");
+    assert_error(db, "INSERT INTO alineo_statements VALUES (1)", SQLITE_READONLY,
+                 "alineo_statements is the extension's own");
     assert_rows(db, "SELECT alineo_visit(1, 2, 3, 4, 'exec.started', '{}')", "NULL");
     assert_rows(db, "SELECT * FROM alineo_migrated('exec_start', '{}')", "exec.started|{}");
     assert_rows(db, "SELECT * FROM alineo_migrated('exec.started', '{}')", "");

@@ -127,6 +127,11 @@ SELECT alineo_append('n', 'nulls', 'a', NULL::text) IS NOT NULL AND alineo_appen
 SELECT count(*) FILTER (WHERE payload IS NULL) FROM alineo_replay('n', 'nulls');
 SELECT alineo_append('n', 'nulls', 'a', 'null') IS NOT NULL AS ok;
 SELECT count(*) FILTER (WHERE payload = 'null') FROM alineo_replay('n', 'nulls');
+-- Characters whose bytes begin as those of the storage escape are no escape.
+SELECT alineo_append('n', 'wide', 'a', jsonb_build_object('text', E'\uFF01 \uFDCF \uFDD1 \uFDD00000')) IS NOT NULL AS ok;
+SELECT payload ->> 'text' = E'\uFF01 \uFDCF \uFDD1 \uFDD0fdd00000' AS kept FROM alineo_replay('n', 'wide');
+SELECT alineo_append('n', 'wide', 'a', jsonb_build_object('text', E'\uFF01 \uFDCF \uFDD1')) IS NOT NULL AS ok;
+SELECT payload ->> 'text' = E'\uFF01 \uFDCF \uFDD1' AS kept FROM alineo_replay('n', 'wide') ORDER BY id DESC LIMIT 1;
 -- A JSONB string has a limit of its own.
 SELECT alineo_append('n', 's', 'e', to_json(repeat('x', 268435456))::text);
 \echo :LAST_ERROR_SQLSTATE

@@ -15,10 +15,12 @@
 #   make check-crash      kills writers and servers, 100 rounds of each kind
 #   make check-faults     every allocation and I/O call made to fail, and more
 #                         damaged files than check has
+#   make coverage         which lines the tests run; fails where too few
 #   make bench            the ledger's speed, as ratios against plain SQL
 #   make bench-scale      what it costs as it grows: docs/performance.md
 #
 # demo, check*, fuzz and bench install what they need from Debian (as root).
+# demo, check*, coverage and bench install what they need from Debian (as root).
 
 # PGXS has variables and rules of its own, so what it builds is a part apart of
 # this file, which the targets pg, install, uninstall and installcheck enter.
@@ -327,6 +329,11 @@ check-tsan: check-packages
 TSAN_TESTS := $(BUILD)/tests/sqlite/test_concurrency $(BUILD)/tests/sqlite/test_contention
 check-tsan-running: $(BUILD)/alineo.so $(TSAN_TESTS)
 	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(TSAN_TESTS)
+.PHONY: coverage
+coverage: check-packages
+	@scripts/install-packages gcovr
+	@scripts/postgres packages
+	@PYTHON=$(PYTHON) scripts/coverage
 
 demo:
 	@scripts/install-packages $(DEMO_PACKAGES)

@@ -25,6 +25,7 @@ static void a_batch_may_be_a_blob_of_utf_8(void **state)
                 "1");
     assert_rows(db, "SELECT sandbox_id, payload, typeof(payload) FROM alineo_events",
                 "sb-\xc3\xa9|[1]|text");
+    assert_rows(db, "SELECT alineo_append_batch(x'')", "0");
     assert_refused(db, "SELECT alineo_append_batch(x'7bff')",
                    "alineo_append_batch: entry 0: not valid JSON at byte 1: expected a key");
     assert_refused(db, "SELECT alineo_append_batch(x'7b22ff')",

@@ -228,6 +228,11 @@ static void the_internal_tables_answer_no_one_but_the_extension(void **state)
     assert_rows(db, "SELECT alineo_visit(1, 2, 3, 4, 'exec.started', '{}')", "NULL");
     assert_rows(db, "SELECT * FROM alineo_migrated('exec_start', '{}')", "exec.started|{}");
     assert_rows(db, "SELECT * FROM alineo_migrated('exec.started', '{}')", "");
+    assert_rows(db, "SELECT count(rowid) FROM alineo_migrated('exec_start', '{}')", "1");
+    assert_error(db,
+                 "SELECT 1 FROM alineo_entries a, alineo_entries b WHERE a.batch = b.name"
+                 " AND b.batch = a.name",
+                 SQLITE_ERROR, "no query solution");
     run(db, "CREATE VIEW v AS SELECT * FROM alineo_entries");
     assert_error(db, "SELECT * FROM v", SQLITE_ERROR,
                  "unsafe use of virtual table \"alineo_entries\"");

@@ -185,6 +185,25 @@ static void it_is_put_on_the_ledger_and_on_no_table_that_hides_it(void **state)
     assert_guarded(path_of(state));
 }
 
+/* docs/reference.md says so: what SQLite tells no trigger. */
+static void a_unique_index_of_another_opens_a_way_that_recursive_triggers_close(void **state)
+{
+    sqlite3 *db = db_of(state);
+    const char *replace = "REPLACE INTO alineo_events" COLUMNS
+                          " VALUES ('sb-1', 'ci', -1, NULL, 'forged', NULL, NULL, 1)";
+
+    fill(db);
+    run(db, "CREATE UNIQUE INDEX other ON alineo_events(sandbox_id, ts);"
+            "PRAGMA recursive_triggers = ON");
+    assert_error(db, replace, SQLITE_CONSTRAINT_TRIGGER, DELETED);
+    assert_guarded(path_of(state));
+    run(db, "PRAGMA recursive_triggers = OFF");
+    run(db, replace);
+    assert_rows(db, "SELECT event FROM alineo_events WHERE ts = 1", "forged");
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    run(db, "DELETE FROM alineo_events");
+}
+
 static void it_cannot_be_switched_where_nothing_can_be_written(void **state)
 {
     sqlite3 *db = db_of(state);
@@ -212,6 +231,7 @@ int main(void)
         FILE_TEST(the_schema_may_change_around_it),
         FILE_TEST(it_works_where_the_schema_is_not_trusted),
         FILE_TEST(it_is_put_on_the_ledger_and_on_no_table_that_hides_it),
+        FILE_TEST(a_unique_index_of_another_opens_a_way_that_recursive_triggers_close),
         FILE_TEST(it_cannot_be_switched_where_nothing_can_be_written),
     };
 

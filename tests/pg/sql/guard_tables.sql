@@ -57,8 +57,17 @@ UPDATE alineo_events SET ts = 0;
 DELETE FROM more;
 TRUNCATE more;
 SELECT alineo_delete_sandbox('n', 's1');
+-- One that is added is guarded from the next call on.
+CREATE TABLE later () INHERITS (alineo_events);
+INSERT INTO later (sandbox_id, name, step_idx, event, ts) VALUES ('s1', 'n', -1, 'e', 1);
+UPDATE later SET ts = 2;
+SELECT alineo_guard(true);
+UPDATE later SET ts = 3;
+TRUNCATE later;
 SELECT alineo_guard(false);
+SET client_min_messages = warning;
 DROP TABLE alineo_events CASCADE;
+RESET client_min_messages;
 
 -- What takes no such triggers.
 CREATE FOREIGN TABLE alineo_events (id bigint, sandbox_id text, name text) SERVER nowhere;

@@ -165,7 +165,8 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
     [ALINEO_SELECT_EVENTS] = {SELECT FROM_EVENTS SESSION " ORDER BY e.ts, e.id",
                               3, 0, {SESSION_TYPES, INT8OID}},
 
-    [ALINEO_SELECT_EVENTS_BY_ID] = {SELECT FROM_EVENTS SESSION " AND e.id OPERATOR(pg_catalog.<) $3"
+    /* $3 too, where it is the highest there is; the reader leaves it out else. */
+    [ALINEO_SELECT_EVENTS_BY_ID] = {SELECT FROM_EVENTS SESSION " AND e.id OPERATOR(pg_catalog.<=) $3"
                                     " ORDER BY e.id",
                                     3, 0, {SESSION_TYPES, INT8OID}},
 

@@ -80,7 +80,7 @@ static void visit(alineo_pg_store *store, const Datum *values, const bool *nulls
 
     read_row(store, values, nulls);
     if ((row->damaged & (ALINEO_COLUMN_BIT_ID | ALINEO_COLUMN_BIT_EVENT)) == 0 &&
-        (row->id >= store->before ||
+        ((row->id >= store->before && store->before < PG_INT64_MAX) ||
          (row->event != ALINEO_EXEC_OUTPUT && row->event != ALINEO_EXEC_STARTED &&
           row->event != ALINEO_EXEC_COMPLETED)))
         return;

@@ -20,7 +20,7 @@ typedef struct alineo_pg_store {
     alineo_row row;        /* the one being visited */
     alineo_visit visit;
     void *argument;
-    int64 before;       /* events with a lower id count */
+    int64 before;       /* events with a lower id count; PG_INT64_MAX: all */
     alineo_buffer rows; /* of HeapTuple: what next has fetched */
     size_t next;
     MemoryContext kept;       /* those tuples */

@@ -19,7 +19,7 @@ typedef enum alineo_query {
     ALINEO_QUERY_CHECKPOINTS,
     /* egress and credential events of a session, in append order */
     ALINEO_QUERY_SETTINGS,
-    /* events of a session with an id below `before`, in any order, best in one
+    /* events of a session with an id below `before` (INT64_MAX: all), in any order, best in one
      * that comes near to append order; events other than exec.* may be left out */
     ALINEO_QUERY_EVENTS,
     /* the same in append order */

@@ -64,7 +64,8 @@ def payloads(short):
                 '{"seq":1,"interactive":"true","cmd":1,"command":2,"code":3}', '{"rules":{"target":"x"}}',
                 '{"rules":[1,"x",null,[],{},{"target":1},{"target":"z"}]}', '{"targets":"x.org"}',
                 '{"targets":[1,null,"y",{},["y"]]}', '{"name":7,"binding":1}', '{"name":"git","binding":null}',
-                '{"snapshotId":7,"tag":false}', '{"snapshotId":"s1","tag":"k","tag":null}', '{"runId":{"a":[1.50,1e2]}}',
+                '{"snapshotId":7,"tag":false}', '{"snapshotId":"s1","tag":"k","tag":null}',
+                '{"runId":{"a":[1.50,1e2]}}',
                 '{"resumedFrom":7,"snapshotId":"s1"}', '{"resumedFrom":"","snapshotId":"s1"}',
                 '{"resumedFrom":"gone","snapshotId":"s1"}', '{"resumedFrom":"a","snapshotId":"gone"}',
                 '{"resumedFrom":"c","snapshotId":"s1"}', '{"resumedFrom":"a"}')
@@ -92,8 +93,9 @@ def damages(short):
     yield from (("payload", v) for v in (None, 7, 1.5, 1e300, b"", b"\x00\xff", b'{"seq":1,"cmd":"blob"}',
                                          Raw(b'{"seq":1}\x00'), b"\xc7\x0b", TOP))
     for name in ("event", "name", "sandbox_id"):
-        yield from ((name, v) for v in ("", "ci", "a", "sandbox.closed", "exec_start", "exec.completed ", "EXEC.STARTED",
-                                        "sandbox.created", None, 7, 1.5, b"", b"exec.started", b"ci", b"a", b"b",
+        yield from ((name, v) for v in ("", "ci", "a", "sandbox.closed", "exec_start", "exec.completed ",
+                                        "EXEC.STARTED", "sandbox.created", None, 7, 1.5, b"", b"exec.started", b"ci",
+                                        b"a", b"b",
                                         Raw(b"exec.started\x00"), Raw(b"ci\x00"), Raw(b"\xff"), Raw(b"a\xed\xa0")))
     for name in ("step_idx", "branch", "ts"):
         yield from ((name, v) for v in (None, "", "abc", "7", " 7", "0x7", "7.0", "7.5", "1e3", "2024-01-01", "NaN",

@@ -98,8 +98,8 @@ class Postgres:
     sqlite = False
     tables = {
         "own": None,
-        "loose": "CREATE TABLE alineo_events(id bigint NOT NULL, sandbox_id text, name text, step_idx integer, branch integer,"
-                 " event text, payload jsonb, error text, ts bigint)",
+        "loose": "CREATE TABLE alineo_events(id bigint NOT NULL, sandbox_id text, name text, step_idx integer,"
+                 " branch integer, event text, payload jsonb, error text, ts bigint)",
         "text": "CREATE TABLE alineo_events(id numeric NOT NULL, sandbox_id varchar, name varchar(60), step_idx text,"
                 " branch bigint, event varchar, payload text, error varchar, ts numeric)",
         "json": "CREATE TABLE alineo_events(id integer NOT NULL, sandbox_id text, name text, step_idx smallint,"
@@ -190,4 +190,6 @@ def canonical_payload(text):
     return canonical(unstored(parsed_deep(text))).encode("utf-8", "surrogatepass")
 
 
-NAMES = re.compile(r"\bevent (-?\d+)\b|\b(-?\d+) is the id of more than one event|the id of an event|ts of an event of sandbox_id")
+# How an error names a row.
+NAMES = re.compile(r"\bevent (-?\d+)\b|\b(-?\d+) is the id of more than one event|the id of an event|"
+                   r"ts of an event of sandbox_id")

@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import run  # noqa: E402
 
 sys.setrecursionlimit(20000)
+decimal.getcontext().prec = 150000  # of the numbers a payload may hold
 
 LEGACY = {
     "sandbox_created": "sandbox.created", "exec_start": "exec.started", "exec_event": "exec.output",

@@ -8,6 +8,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ enum { WORKERS = 8, MOST_ROUNDS = 20, BATCH = 5, IDS = 3 * MOST_ROUNDS, ROUNDS_A
 
 static int rounds(void)
 {
-    return is_slow() ? 4 : MOST_ROUNDS;
+    return is_slow() ? 2 : MOST_ROUNDS;
 }
 
 typedef enum mode { ALONE, IMMEDIATE, DEFERRED, AFTER_READING, MODES } mode;
@@ -32,6 +33,7 @@ static const char *const begin[MODES] = {NULL, "BEGIN IMMEDIATE", "BEGIN", "BEGI
 /* What one worker has met, in memory that processes share. */
 typedef struct tally {
     int busy, snapshot, other; /* answers of SQLite, by their code */
+    bool well;                 /* the end of its process */
     bool wrong;                /* a reader saw what should not be */
     char error[200];
     int stored;
@@ -120,8 +122,7 @@ static bool append_batch(worker *w)
     return done;
 }
 
-/* Reads the session to which all write: in order, in whole batches, and never
- * less than before. */
+/* The session to which all write: in order, whole batches, never less. */
 static bool read_all(worker *w)
 {
     const char *sql = w->task->plain ? "SELECT ts, id, event FROM alineo_events WHERE name = 'ci'"
@@ -221,6 +222,13 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* Ends a process; valgrind takes what a forked one leaves for leaks. */
+static void leave(tally *t, bool well)
+{
+    t->well = well;
+    (void)kill(getpid(), SIGKILL);
+}
+
 static bool in_processes(const task *t)
 {
     pid_t process[WORKERS];
@@ -234,11 +242,11 @@ static bool in_processes(const task *t)
             continue;
         worker w = {.task = t, .number = i};
         (void)work(&w);
-        _exit(w.failed);
+        leave(&t->all[i], !w.failed);
     }
     for (int i = 0; i < WORKERS; i++) {
         assert_int_equal(waitpid(process[i], &status, 0), process[i]);
-        failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+        failed |= !t->all[i].well;
     }
     return !failed;
 }
@@ -287,17 +295,13 @@ static void check_ids(const tally *all)
 
 static void check_rows_stored(sqlite3 *db, const tally *all)
 {
-    assert_rows(db, "SELECT count(*) FROM alineo_events",
-                sqlf("%d", WORKERS * rounds() * (2 + BATCH)));
+    int n = WORKERS * rounds();
+
+    assert_rows(db, "SELECT count(*) FROM alineo_events", sqlf("%d", n * (2 + BATCH)));
     assert_rows(db,
                 "SELECT count(*), count(DISTINCT payload) FROM alineo_events"
-                " WHERE sandbox_id LIKE 'own-%'",
-                sqlf("%d|%d", WORKERS * rounds(), WORKERS * rounds()));
-    assert_rows(db,
-                "SELECT count(*), count(DISTINCT payload) FROM alineo_events"
-                " WHERE sandbox_id = 'all' AND event = 'x'",
-                sqlf("%d|%d", WORKERS * rounds(), WORKERS * rounds()));
-    assert_rows(db, "SELECT count(*) FROM alineo_events WHERE sandbox_id LIKE 'scrap-%'", "0");
+                " WHERE event = 'x' GROUP BY sandbox_id = 'all'",
+                sqlf("%d|%d\n%d|%d", n, n, n, n));
     /* Left to the ledger, ts and id are in the same order. */
     assert_rows(db,
                 "SELECT count(*) FROM (SELECT ts, lag(ts) OVER (ORDER BY id) AS before"
@@ -317,15 +321,23 @@ static void check_rows_stored(sqlite3 *db, const tally *all)
 typedef bool (*runner)(const task *t);
 typedef enum place { WAL_MODE, ROLLBACK_MODE, ONE_CONNECTION } place;
 
+enum { TALLIES = WORKERS * sizeof(tally) };
+
+static tally *share_tallies(void)
+{
+    tally *all = mmap(NULL, TALLIES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(all != MAP_FAILED);
+    return all;
+}
+
 /* One run on a file of its own; how busy SQLite was, all told. */
 static tally contend(void **state, bool plain, mode m, runner run_workers, place where)
 {
     char path[128];
     tally sum = {0};
-    size_t size = WORKERS * sizeof(tally);
-    tally *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    tally *all = share_tallies();
 
-    assert_true(all != MAP_FAILED);
     bool share = where == ONE_CONNECTION;
     (void)snprintf(path, sizeof path, "%s-%d-%d-%d", path_of(state), plain, m, where);
     task t = {.path = path, .plain = plain, .mode = m, .all = all};
@@ -357,7 +369,7 @@ static tally contend(void **state, bool plain, mode m, runner run_workers, place
         check_rows_stored(db, all);
     }
     close_ledger(db);
-    (void)munmap(all, size);
+    (void)munmap(all, TALLIES);
     return sum;
 }
 
@@ -377,23 +389,27 @@ static void compare(void **state, mode m, runner run_workers, place where)
     assert_int_equal(ledger.busy + ledger.snapshot, 0);
 }
 
+static void compare_from(void **state, mode first, runner run_workers, place where)
+{
+    for (mode m = first; m < MODES; m++)
+        if (m == DEFERRED || !is_slow())
+            compare(state, m, run_workers, where);
+}
+
 static void eight_processes_lose_nothing_and_are_never_busy(void **state)
 {
-    for (mode m = ALONE; m < MODES; m++)
-        compare(state, m, in_processes, WAL_MODE);
+    compare_from(state, ALONE, in_processes, WAL_MODE);
 }
 
 /* In transactions only: a first write by itself would turn to WAL. */
 static void eight_processes_lose_nothing_in_rollback_mode(void **state)
 {
-    for (mode m = IMMEDIATE; m < MODES; m++)
-        compare(state, m, in_processes, ROLLBACK_MODE);
+    compare_from(state, IMMEDIATE, in_processes, ROLLBACK_MODE);
 }
 
 static void eight_threads_lose_nothing_and_are_never_busy(void **state)
 {
-    for (mode m = ALONE; m < MODES; m++)
-        compare(state, m, in_threads, WAL_MODE);
+    compare_from(state, ALONE, in_threads, WAL_MODE);
 }
 
 static void eight_threads_on_one_connection_lose_nothing(void **state)
@@ -413,26 +429,17 @@ static const char *const first[WORKERS] = {
     "BEGIN IMMEDIATE; SELECT alineo_append('ci', 'a', 'x'); COMMIT",
 };
 
-#define OLD_LEDGER                                                                                 \
-    "CREATE TABLE alineo_events (id INTEGER PRIMARY KEY, sandbox_id TEXT NOT NULL, name TEXT NOT"  \
-    " NULL, step_idx INTEGER NOT NULL, branch INTEGER, event TEXT NOT NULL, payload TEXT,"         \
-    " error TEXT, ts INTEGER NOT NULL)"
-
-static void write_first(const char *path, int number, int ready)
+static void write_first(const task *t, int number, int ready)
 {
-    worker w = {.number = number};
-    task t = {.path = path};
-    tally met = {0};
+    worker w = {.task = t, .number = number, .tally = &t->all[number]};
     char byte;
 
-    w.task = &t;
-    w.tally = &met;
     bool done = open_worker(&w);
     (void)!read(ready, &byte, 1); /* all start when the pipe is closed */
     done = done && run_one(&w, first[number]);
     if (!done)
-        print_error("%s: %s\n", first[number], met.error);
-    _exit(done ? 0 : 1);
+        print_error("%s: %s\n", first[number], w.tally->error);
+    leave(w.tally, done);
 }
 
 /* They race to turn the file to WAL and to make the tables. */
@@ -445,9 +452,11 @@ static void eight_processes_write_first_at_once(void **state)
         int ready[2];
         pid_t process[WORKERS];
         (void)snprintf(path, sizeof path, "%s-first-%d", path_of(state), round);
+        task t = {.path = path, .all = share_tallies()};
         if (round % 4 == 3) {
             sqlite3 *old = open_plain(path, 0);
-            run(old, OLD_LEDGER);
+            run(old, "CREATE TABLE alineo_events (id INTEGER PRIMARY KEY, sandbox_id, name,"
+                     " step_idx, branch, event, payload, error, ts)");
             close_ledger(old);
         }
         assert_int_equal(pipe(ready), 0);
@@ -456,14 +465,14 @@ static void eight_processes_write_first_at_once(void **state)
             assert_true(process[i] >= 0);
             if (process[i] == 0) {
                 (void)close(ready[1]);
-                write_first(path, i, ready[0]);
+                write_first(&t, i, ready[0]);
             }
         }
         (void)close(ready[0]);
         (void)close(ready[1]);
         for (int i = 0; i < WORKERS; i++) {
             assert_int_equal(waitpid(process[i], &status, 0), process[i]);
-            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+            assert_true(t.all[i].well);
         }
         sqlite3 *db = open_ledger(path, 0);
         assert_rows(db, "SELECT count(*), max(id) FROM alineo_events", "5|5");
@@ -471,6 +480,7 @@ static void eight_processes_write_first_at_once(void **state)
         assert_rows(db, "PRAGMA integrity_check", "ok");
         char *mode = rows_of(db, "PRAGMA journal_mode");
         wal += strcmp(mode, "wal") == 0;
+        (void)munmap(t.all, TALLIES);
         sqlite3_free(mode);
         close_ledger(db);
     }

@@ -50,16 +50,16 @@ class Rounds:
         self.checker = Checker(Ledger)
         self.figures["ledgers"] += 1
 
-    def connect(self):
-        synchronous = random.choice(["OFF", "NORMAL", "FULL", "EXTRA"])
-        return Ledger(self.path, self.pragmas + ["synchronous = " + synchronous], self.journal == "WAL")
+    def connect(self, *pragmas):
+        return Ledger(self.path, self.pragmas + list(pragmas), self.journal == "WAL")
 
     def spawn(self, number, sessions):
         name = "w%d-%d" % (self.number, number)
         path = os.path.join(self.folder, name)
         load = Workload(self.random.random(), name, sessions, ["BEGIN", "BEGIN IMMEDIATE"],
                         ALONE[self.journal == "WAL"])
-        process = start(self.connect, path, load)
+        synchronous = "synchronous = " + self.random.choice(["OFF", "NORMAL", "FULL", "EXTRA"])
+        process = start(lambda: self.connect(synchronous), path, load)
         return {"name": name, "path": path, "sessions": sessions, "process": process,
                 "until": time.monotonic() + self.random.choice([0.02, 0.1, 0.4]) * self.random.random() + 0.002}
 
@@ -91,7 +91,7 @@ class Rounds:
 
     def look(self, ended):
         writers = [Writer(w["name"], tasks_of(w["path"]), w["sessions"]) for w in ended]
-        ledger = Ledger(self.path, self.pragmas, self.journal == "WAL")
+        ledger = self.connect()
         faults = self.checker.check(ledger, writers)
         mode = ledger.one("PRAGMA journal_mode").upper()
         self.figures["rounds in %s mode" % ("WAL" if mode == "WAL" else "rollback")] += 1
@@ -115,17 +115,14 @@ def main():
     arguments = parser.parse_args()
     print("SQLite: %d rounds, --seed %d" % (arguments.rounds, arguments.seed), flush=True)
     folder = tempfile.mkdtemp(prefix="alineo-crash-")
-    try:
-        self_test.run(lambda name: Ledger(os.path.join(folder, name)), Ledger, folder)
-        rounds = Rounds(folder, arguments.seed)
-        for i in range(arguments.rounds):
-            faults = rounds.run()
-            if faults:
-                return report.failed(i, faults, folder)
-        report.passed(rounds.figures, arguments.rounds)
-    finally:
-        if sys.exc_info()[0] is None and not report.keep:
-            shutil.rmtree(folder)
+    self_test.run(lambda name: Ledger(os.path.join(folder, name)), Ledger, folder)
+    rounds = Rounds(folder, arguments.seed)
+    for i in range(arguments.rounds):
+        faults = rounds.run()
+        if faults:
+            return report.failed(i, faults, folder)
+    shutil.rmtree(folder)
+    report.passed(rounds.figures, arguments.rounds)
     return 0
 
 

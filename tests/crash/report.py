@@ -1,14 +1,12 @@
 """What a run prints at its end."""
 
-keep = False    # the files of a run that failed
-
 ORDER = ["ledgers", "rounds in WAL mode", "rounds in rollback mode", "kills", "backends killed", "backends terminated",
          "servers stopped", "append", "batch", "events", "delete", "old", "init", "read", "undone", "alone",
-         "transaction", "refused", "open when killed", "open, found done", "open, found undone"]
+         "transaction", "open when killed", "open, found done", "open, found undone"]
 WORDS = {"append": "acknowledged appends", "batch": "acknowledged batches", "events": "acknowledged events in all",
          "delete": "acknowledged deletions", "init": "acknowledged migrations", "old": "acknowledged inserts as by 0.2",
          "read": "replays between", "undone": "savepoints rolled back", "alone": "acknowledged calls by themselves",
-         "transaction": "acknowledged transactions", "refused": "refused by the database, nothing left behind",
+         "transaction": "acknowledged transactions",
          "open when killed": "under way when killed", "open, found done": "  of them found whole",
          "open, found undone": "  of them found not at all"}
 
@@ -22,8 +20,6 @@ def passed(figures, rounds):
 
 
 def failed(number, faults, folder):
-    global keep
-    keep = True
     print("round %d: %d faults; the files are in %s" % (number, len(faults), folder))
     for kind, text in faults[:20]:
         print("  %s: %s" % (kind, text))

@@ -222,11 +222,10 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Ends a process; valgrind takes what a forked one leaves for leaks. */
 static void leave(tally *t, bool well)
 {
     t->well = well;
-    (void)kill(getpid(), SIGKILL);
+    (void)kill(getpid(), SIGKILL); /* valgrind takes what a forked process leaves for leaks */
 }
 
 static bool in_processes(const task *t)

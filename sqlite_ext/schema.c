@@ -207,12 +207,12 @@ static bool is_asked_for(const call *c)
 }
 
 /* A file must not make whoever opens it write to the ledger. DIRECTONLY sees to
- * that, but before 3.50 not in a CHECK: there a function that is no part of the
- * user's own statement has no business. Nor has it, in any version, inside a
- * write of the ledger's, as a trigger or a CHECK on the ledger's tables. */
+ * that, but before SQLite 3.50 not in a CHECK. So a function that is no part of
+ * the user's own statement is refused; and one that is called from inside a
+ * write of the ledger's, by a trigger or a CHECK on the ledger's tables. */
 static alineo_code refuse_hidden(call *c)
 {
-    if (!c->ledger->writing && (sqlite3_libversion_number() >= 3050000 || is_asked_for(c)))
+    if (!c->ledger->writing && is_asked_for(c))
         return ALINEO_OK;
     return alineo_fail(&c->error, ALINEO_BAD_ARGUMENT,
                        "must not be called by a constraint or trigger");

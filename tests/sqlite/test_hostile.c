@@ -253,13 +253,17 @@ static void a_function_over_a_view_that_calls_it_comes_to_an_end(void **state)
                  "alineo_replay: the tables of the ledger call its functions");
 }
 
-static void a_temporary_trigger_that_appends_to_what_fires_it_is_refused(void **state)
+static void a_temporary_trigger_that_appends_is_refused(void **state)
 {
     sqlite3 *db = db_of(state);
 
     run(db, "SELECT alineo_init(); CREATE TEMP TRIGGER g AFTER INSERT ON main.alineo_events"
             " BEGIN SELECT alineo_append('ci', 'sb', 'again'); END");
     assert_refused(db, "SELECT alineo_append('ci', 'sb', 'x')",
+                   "alineo_append: must not be called by a constraint or trigger");
+    run(db, "DROP TRIGGER g; CREATE TABLE t(a); CREATE TEMP TRIGGER g AFTER INSERT ON main.t"
+            " BEGIN SELECT alineo_append('ci', 'sb', 'again'); END");
+    assert_refused(db, "INSERT INTO t VALUES (1)",
                    "alineo_append: must not be called by a constraint or trigger");
     run(db, "DROP TRIGGER g; SELECT alineo_append('ci', 'sb', 'x')");
     assert_rows(db, "SELECT event FROM alineo_events", "x");
@@ -344,7 +348,7 @@ int main(void)
         FILE_TEST(a_file_cannot_make_its_reader_write),
         MEMORY_TEST(the_users_own_statements_may_write),
         MEMORY_TEST(a_function_over_a_view_that_calls_it_comes_to_an_end),
-        MEMORY_TEST(a_temporary_trigger_that_appends_to_what_fires_it_is_refused),
+        MEMORY_TEST(a_temporary_trigger_that_appends_is_refused),
         MEMORY_TEST(a_table_named_like_one_of_the_extensions_captures_nothing),
         FILE_TEST(a_file_makes_no_tables_of_the_extensions_functions),
         FILE_TEST(every_call_works_defensively_and_without_trust_in_the_schema),

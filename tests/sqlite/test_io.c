@@ -66,6 +66,7 @@ static const situation empty_inside = {
 
 static io_fault fault;
 static bool cuts_journal;
+static long came_late; /* errors of writes that were stored */
 static void (*on_error)(const trial *t, long nth);
 /* Of the database under test, and of a copy as a crash leaves it behind. */
 static char live_path[96], crash_path[104];
@@ -150,6 +151,7 @@ static int tell_and_tear_down(void **state)
 
     tell_count("calls of the file system made to fail", total);
     print_message("counted: %s\n", counts);
+    tell_count("errors of writes that were stored", came_late);
     free_images(&wal_ledger);
     free_images(&rollback_ledger);
     free_images(&hot_wal);
@@ -249,6 +251,7 @@ static void try_all(const mode *m, const situation *at, io_fault kind, int most)
         if (takes_turn(i, round) && trial_applies(t.call, at) && (!at->commit || t.call->writes))
             try_call(&t, m, fault_stride(is_slow() ? 2 * most : most));
     }
+    came_late += t.late;
 }
 
 /* A failing call may fail once, or be the first of many: both are tried. */

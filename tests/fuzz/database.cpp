@@ -160,8 +160,9 @@ sql_value value_for(choices &in, std::string_view what)
     if (what == "entries")
         return entries(in);
     if (what == "error" || what == "run_id" || what == "snapshot_id" || what == "image")
-        return in.below(2) == 0 ? text("r1") : sql_value();
-    return integer(in.below(8)); /* a number: seq, ts, step_idx, id ... */
+        return in.below(8) != 0 ? text("r1") : sql_value();
+    unsigned number = in.below(24); /* seq, ts, step_idx, id, max_rows ... */
+    return integer(number < 22 ? number % 8 : 21 - int(number));
 }
 
 static int bind(sqlite3_stmt *statement, int i, const sql_value &v)

@@ -101,15 +101,16 @@ static std::vector<function> functions = {
 
 enum { REPLAY = 10 }; /* its index; the next two are ordered too */
 
-/* The arguments as parameters, and their values. */
+/* The arguments as parameters, and their values; often one of them is anything. */
 static std::string arguments(choices &in, const function &f, std::vector<sql_value> &values)
 {
     size_t count = f.least + in.below(unsigned(f.arguments.size() - f.least) + 1);
+    size_t wrong = count > 0 && in.below(3) == 0 ? in.below(unsigned(count)) : count;
     std::string list;
 
     for (size_t i = 0; i < count; i++) {
         list += i == 0 ? "?" : ",?";
-        values.push_back(value_for(in, f.arguments[i]));
+        values.push_back(i == wrong ? value_of(in) : value_for(in, f.arguments[i]));
     }
     return f.name + "(" + list + ")";
 }

@@ -7,20 +7,21 @@
 #   make install          installs it; make installcheck tests what is installed
 #   make demo             shows the ledger at work on recorded sessions
 #   make check            builds everything and passes every test
-#   make check-corruption damaged ledgers, all that is tried (half an hour)
 #   make check-asan       the C suites under AddressSanitizer and UBSan
 #   make check-valgrind   the C suites under valgrind
-#   make fuzz             the core and the SQL surface under libFuzzer
 #   make check-tsan       the tests of threads under ThreadSanitizer
-#   make check-crash      kills writers and servers, 100 rounds of each kind
-#   make check-faults     every allocation and I/O call made to fail, and more
-#                         damaged files than check has
 #   make coverage         which lines the tests run; fails where too few
 #   make bench            the ledger's speed, as ratios against plain SQL
 #   make bench-scale      what it costs as it grows: docs/performance.md
 #
-# demo, check*, fuzz and bench install what they need from Debian (as root).
-# demo, check*, coverage and bench install what they need from Debian (as root).
+# Of these, check has a short form:
+#
+#   make check-crash      kills writers and servers, 100 rounds of each kind
+#   make check-faults     every allocation and I/O call made to fail, and more
+#   make check-corruption every cell of a ledger damaged in every way
+#   make fuzz             the core and the SQL surface under libFuzzer
+#
+# All of them install what they need from Debian (as root).
 
 # PGXS has variables and rules of its own, so what it builds is a part apart of
 # this file, which the targets pg, install, uninstall and installcheck enter.
@@ -39,8 +40,7 @@ PG_CFLAGS   := -std=c11 -fvisibility=hidden -Wall -Wextra -Werror -Wno-declarati
 
 REGRESS        := schema append batch text replay sandboxes adopt security tables cancel plans guard guard_tables
 REGRESS_OPTS   := --inputdir=tests/pg --outputdir=build/regress --encoding=UTF8
-ISOLATION      := first_write writers appends deletions drops migration serializable
-ISOLATION      := first_write writers guard_switch
+ISOLATION      := first_write writers appends deletions drops migration serializable guard_switch
 ISOLATION_OPTS := --inputdir=tests/pg --outputdir=build/isolation
 
 override with_llvm := no
@@ -205,6 +205,16 @@ check-pg:
 	@ALINEO_PG_SETTINGS="-c fsync=off" \
 	  scripts/postgres run $(MAKE) --no-print-directory -s check-pg-running
 
+check-pg-running:
+	@$(MAKE) --no-print-directory installcheck PG_CONFIG=$$(scripts/postgres config)
+	@scripts/run-tests $(PG_SHELL_TESTS) $(PG_TRUST_TESTS)
+	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
+	@$(MAKE) --no-print-directory check-conformance
+	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/conformance/compare_engines.py
+	@$(MAKE) --no-print-directory check-corruption-running
+	@$(MAKE) --no-print-directory check-docs
+	@$(MAKE) --no-print-directory check-crash-postgres CRASH_ROUNDS=2 # last: it stops the server
+
 # Damaged ledgers: a part of it in check-pg-running, all of it here.
 .PHONY: check-corruption check-corruption-running
 check-corruption:
@@ -225,16 +235,6 @@ check-corruption-running: alineo.so
 	@$(PYTHON) tests/corruption/bits.py --postgres "dbname=$(CORRUPTION_DB)" $(CORRUPTION)
 	@PGOPTIONS="$(CORRUPTION_LOG)" $(PYTHON) tests/corruption/deep.py --sqlite alineo.so $(CORRUPTION_PG) \
 	  $(filter --long,$(CORRUPTION))
-
-check-pg-running:
-	@$(MAKE) --no-print-directory installcheck PG_CONFIG=$$(scripts/postgres config)
-	@scripts/run-tests $(PG_SHELL_TESTS) $(PG_TRUST_TESTS)
-	@psql -Xqc "CREATE DATABASE $(CONFORMANCE_DB) TEMPLATE template0 ENCODING 'UTF8'"
-	@$(MAKE) --no-print-directory check-conformance
-	@ALINEO_SO=$(abspath alineo.so) $(PYTHON) tests/conformance/compare_engines.py
-	@$(MAKE) --no-print-directory check-corruption-running
-	@$(MAKE) --no-print-directory check-docs
-	@$(MAKE) --no-print-directory check-crash-postgres CRASH_ROUNDS=2 # last: it stops the server
 
 # Writers are killed at random moments, and what was acknowledged looked for;
 # SEED=1 gives the seed of a run. On PostgreSQL only with a server of its own.
@@ -320,6 +320,7 @@ fuzz:
 fuzz-run: $(FUZZ_TESTS:$(FUZZ)/%=run-%)
 run-fuzz_%: $(FUZZ)/fuzz_%
 	@FUZZ_BUILD=$(FUZZ) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $<
+
 # SQLite's own library is not instrumented, but its mutexes are seen.
 .PHONY: check-tsan check-tsan-running
 check-tsan: check-packages
@@ -329,6 +330,7 @@ check-tsan: check-packages
 TSAN_TESTS := $(BUILD)/tests/sqlite/test_concurrency $(BUILD)/tests/sqlite/test_contention
 check-tsan-running: $(BUILD)/alineo.so $(TSAN_TESTS)
 	@ALINEO_SO=$(abspath $(BUILD)/alineo.so) scripts/run-tests $(TSAN_TESTS)
+
 .PHONY: coverage
 coverage: check-packages
 	@scripts/install-packages gcovr

@@ -248,7 +248,10 @@ static void a_function_over_a_view_that_calls_it_comes_to_an_end(void **state)
         }
     }
     assert_true(ends_deep > (is_slow() ? 10 : 100));
-    run(db, posing_view(&call_cases[13]));
+    size_t replay = 0;
+    while (strncmp(call_cases[replay].sql, "SELECT * FROM alineo_replay(", 28) != 0)
+        replay++;
+    run(db, posing_view(&call_cases[replay]));
     assert_error(db, "SELECT * FROM alineo_replay('ci', 'sb-1')", SQLITE_ERROR,
                  "alineo_replay: the tables of the ledger call its functions");
 }

@@ -194,7 +194,7 @@ static void (*const damages[])(unsigned char *page) = {
 
 static void a_damaged_page_crashes_nothing(void **state)
 {
-    int count = is_slow() ? 5 : fault_stride(10) == 1 ? 10000 : 300;
+    int count = is_slow() ? 5 : fault_stride(10) == 1 ? 3000 : 300;
 
     (void)state;
     for (int i = 0; i < count; i++) {

@@ -253,7 +253,7 @@ static alineo_code climb(alineo_resume *resume, bool noted, alineo_error *error)
             code = find_checkpoint(resume, name, id, want, note, &parent.before, &found, error);
             if (code != ALINEO_OK)
                 return code;
-            noted |= found;
+            noted |= note && found;
         }
         const alineo_generation *seen = generation_at(resume, anchor);
         if (alineo_span_equal(id, alineo_resume_text(resume, seen->sandbox_id)) &&

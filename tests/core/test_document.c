@@ -143,6 +143,22 @@ static void run_id_falls_back_to_the_session_and_not_to_its_parent(void **state)
     assert_document(events, "c", "runId", "'c'");
 }
 
+/* Further up than a generation that was resumed from another snapshot. */
+static void the_checkpoint_resumed_from_is_known_wherever_it_was_made(void **state)
+{
+    static const test_event events[] = {
+        CREATED(1, "a", NULL),
+        CHECKPOINT(2, "a"),
+        CREATED(3, "b", "{'resumedFrom':'a','snapshotId':'x'}"),
+        EVENT(4, "b", "snapshot", "{'snapshotId':'y'}"),
+        CREATED(5, "c", "{'resumedFrom':'b','snapshotId':'y'}"),
+        CREATED(6, "d", "{'resumedFrom':'c','snapshotId':'x'}"),
+    };
+
+    (void)state;
+    assert_document(events, "d", "checkpoint", "{'snapshotId':'x','createdAt':20,'sandboxId':'a'}");
+}
+
 static void a_fork_takes_no_setting_of_its_parent(void **state)
 {
     static const test_event events[] = {
@@ -294,6 +310,7 @@ int main(void)
         cmocka_unit_test(what_is_absent_is_left_out),
         cmocka_unit_test(a_setting_comes_from_the_nearest_that_has_it),
         cmocka_unit_test(run_id_falls_back_to_the_session_and_not_to_its_parent),
+        cmocka_unit_test(the_checkpoint_resumed_from_is_known_wherever_it_was_made),
         cmocka_unit_test(a_fork_takes_no_setting_of_its_parent),
         cmocka_unit_test(text_of_any_kind_is_held_exactly),
         cmocka_unit_test(the_latest_rule_for_a_target_wins_in_its_first_place),

@@ -80,12 +80,12 @@ static double rows_of(Oid table)
 }
 
 /* Who may not write may still hear that there is nothing to do. */
-static bool nothing_to_do(alineo_ledger *ledger, Oid table)
+static bool nothing_to_do(alineo_ledger *ledger, Oid table, alineo_statement find)
 {
     int64 id;
 
     return pg_class_aclcheck(table, GetUserId(), ACL_UPDATE) != ACLCHECK_OK &&
-           !alineo_ledger_ask(ledger, ALINEO_FIND_OUTDATED, NULL, NULL, false, &id);
+           !alineo_ledger_ask(ledger, find, NULL, NULL, false, &id);
 }
 
 static bool has_jsonb(Oid table)
@@ -96,10 +96,11 @@ static bool has_jsonb(Oid table)
 uint64 alineo_migrate(alineo_call *call)
 {
     Oid table = alineo_ledger_relation(call->ledger, ALINEO_EVENTS_TABLE);
+    bool whole = has_jsonb(table);
     uint64 rewritten = 0;
 
-    bool whole = has_jsonb(table);
-    if (whole && nothing_to_do(call->ledger, table))
+    if (nothing_to_do(call->ledger, table,
+                      whole ? ALINEO_FIND_OUTDATED : ALINEO_FIND_OUTDATED_NAME))
         return 0;
     memset(&progress, 0, sizeof progress);
     progress.rows = rows_of(table);
@@ -109,7 +110,7 @@ uint64 alineo_migrate(alineo_call *call)
     PG_TRY();
     {
         rewritten = alineo_guard_write(call->ledger, whole ? ALINEO_MIGRATE : ALINEO_MIGRATE_NAMES,
-                                        NULL, NULL);
+                                       NULL, NULL);
     }
     PG_FINALLY();
     {

@@ -48,7 +48,8 @@
 #define LATEST(condition)                                                                          \
     "SELECT " BIGINT("e.ts") FROM_EVENTS SESSION condition " ORDER BY e.ts DESC LIMIT 1"
 
-#define OUTDATED "%1$s.alineo_outdated(" TEXT("e.event") ", " PAYLOAD("e") ")"
+#define OUTDATED      "%1$s.alineo_outdated(" TEXT("e.event") ", " PAYLOAD("e") ")"
+#define OUTDATED_NAME "%1$s.alineo_outdated(" TEXT("e.event") ", NULL)"
 
 #define EXECS(name)                                                                                \
     "SELECT pg_catalog.count(*)" FROM_EVENTS SESSION " AND e.event" EQ name " AND " MILESTONE("e")
@@ -142,10 +143,13 @@ const alineo_statement_text alineo_statements[ALINEO_STATEMENT_COUNT] = {
     /* Where the payload has another type it stays as it is, JSON or not. */
     [ALINEO_MIGRATE_NAMES] = {"UPDATE " EVENTS " AS e SET"
                               " event = %1$s.alineo_current_event(" TEXT("e.event") ")"
-                              " WHERE %1$s.alineo_outdated(" TEXT("e.event") ", NULL)",
+                              " WHERE " OUTDATED_NAME,
                               0, 0, {0}},
 
     [ALINEO_FIND_OUTDATED] = {"SELECT " BIGINT("e.id") FROM_EVENTS OUTDATED " LIMIT 1", 0, 0, {0}},
+
+    [ALINEO_FIND_OUTDATED_NAME] = {"SELECT " BIGINT("e.id") FROM_EVENTS OUTDATED_NAME " LIMIT 1",
+                                   0, 0, {0}},
 
     [ALINEO_SELECT_SANDBOX] = {SELECT FROM_EVENTS "e.sandbox_id" EQ "$2"
                                " AND e.event" IN(ALINEO_SQL_CREATED) " AND " MILESTONE("e")

@@ -15,6 +15,7 @@ typedef enum alineo_statement {
     ALINEO_MIGRATE,
     ALINEO_MIGRATE_NAMES,
     ALINEO_FIND_OUTDATED,
+    ALINEO_FIND_OUTDATED_NAME,
     ALINEO_SELECT_SANDBOX, /* these six in the order of alineo_query */
     ALINEO_SELECT_CREATED,
     ALINEO_SELECT_CHECKPOINTS,

@@ -175,7 +175,7 @@ def own_sessions(name, admin):
             expect(f"{call} beside hidden rows that are damaged: {said}", code, None)
             count("hidden rows that are damaged")
         admin.execute("UPDATE alineo_events SET error = NULL WHERE id = (SELECT max(id) FROM alineo_events WHERE error IS NOT NULL)")
-        expect("a damaged row that is not hidden", attempt(connection, "SELECT * FROM alineo_replay('nightly', 'dark')")[0], "22P02")
+        expect("a damaged row that is not hidden", value(connection, "SELECT count(*) FROM alineo_replay('nightly', 'dark') WHERE payload #>> '{}' LIKE '%is no json'"), 1)
 
 
 def by_own_name(name, admin):
@@ -236,7 +236,7 @@ LEAST = {
     """SELECT alineo_append_batch('{"name":"n","sandboxId":"big","event":"e","ts":1}')""": INSERTS,
     """SELECT alineo_append_batch('{"name":"n","sandboxId":"big","event":"e"}')""": INSERTS + LATEST,
     "SELECT alineo_delete_sandbox('n', 'big')": [(EVENTS, one) for one in ("DELETE", *of("SELECT", "name", "sandbox_id"))],
-    "SELECT alineo_init()": [(EVENTS, one) for one in (*of("SELECT", "id", "sandbox_id", "event", "payload"), *of("UPDATE", "event", "payload"))],
+    "SELECT alineo_init()": [(EVENTS, one) for one in (*of("SELECT", "id", "event", "payload"), *of("UPDATE", "event", "payload"))],
     "SELECT * FROM alineo_replay('n', 'big')": ALL_OF,
     "SELECT * FROM alineo_last_checkpoint('n', 'big')": ALL_OF,
     "SELECT * FROM alineo_replay_cache('n', 'big')": ALL_OF,

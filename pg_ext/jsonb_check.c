@@ -90,6 +90,12 @@ static alineo_jsonb_state check_container(const char *at, size_t size, int level
     return ALINEO_JSONB_SOUND;
 }
 
+alineo_jsonb_state alineo_jsonb_check_value(const char *base, JEntry entry, size_t begin,
+                                            size_t end)
+{
+    return check_child(base, entry, begin, end, ALINEO_JSON_DEPTH);
+}
+
 alineo_jsonb_state alineo_jsonb_check(const Jsonb *value)
 {
     size_t size = VARSIZE(value) - VARHDRSZ;

@@ -19,4 +19,9 @@ typedef enum alineo_jsonb_state {
 
 alineo_jsonb_state alineo_jsonb_check(const Jsonb *value);
 
+/* The same of one value in an object, whose bytes lie between two offsets behind
+ * `base`. */
+alineo_jsonb_state alineo_jsonb_check_value(const char *base, JEntry entry, size_t begin,
+                                            size_t end);
+
 #endif

@@ -113,6 +113,7 @@ static void learn_shape(alineo_jsonb_shape *shape, const JEntry *entries, uint32
     memcpy(shape->entries, entries, count * sizeof entries[0]);
     memcpy(shape->keys, keys, length);
     shape->count = count;
+    shape->length = length;
 }
 
 /* memcmp for a few bytes, inline: it is asked twice for each event. */
@@ -133,14 +134,42 @@ static inline bool same_bytes(const char *a, const char *b, uint32 length)
     return x == y;
 }
 
-static bool has_shape(const alineo_jsonb_shape *shape, const JEntry *entries, uint32 count,
-                      const char *keys, uint32 length)
+/* Whether this is an object with the keys of the shape, which were checked when
+ * it was learnt. */
+static bool has_shape(const alineo_jsonb_shape *shape, const Jsonb *stored)
 {
+    const JsonbContainer *object = &stored->root;
+    uint32 count = shape->count;
+    size_t least = offsetof(Jsonb, root) + offsetof(JsonbContainer, children) +
+                   2 * (size_t)count * sizeof(JEntry) + shape->length;
+
     /* Equal entries say that the keys are equally long. */
-    return shape->count == count &&
-           same_bytes((const char *)shape->entries, (const char *)entries,
-                      count * sizeof entries[0]) &&
-           same_bytes(shape->keys, keys, length);
+    return count > 0 && VARSIZE(stored) >= least && object->header == (count | JB_FOBJECT) &&
+           same_bytes((const char *)shape->entries, (const char *)object->children,
+                      count * sizeof(JEntry)) &&
+           same_bytes(shape->keys, (const char *)(object->children + 2 * (size_t)count),
+                      shape->length);
+}
+
+/* Checks and reads the values of such an object in one pass. */
+static void read_shaped(alineo_jsonb_reader *reader, Jsonb *stored, alineo_fields *fields)
+{
+    const alineo_jsonb_shape *shape = &reader->shape;
+    const JEntry *entries = stored->root.children + shape->count;
+    char *base = (char *)(entries + shape->count);
+    size_t room = VARSIZE(stored) - (size_t)(base - (char *)stored);
+    size_t end = shape->length;
+
+    for (uint32 i = 0; i < shape->count && reader->state == ALINEO_JSONB_SOUND; i++) {
+        size_t begin = end;
+        end = (JBE_HAS_OFF(entries[i]) ? 0 : begin) + JBE_OFFLENFLD(entries[i]);
+        reader->state = end < begin || end > room
+                            ? ALINEO_JSONB_BROKEN
+                            : alineo_jsonb_check_value(base, entries[i], begin, end);
+        if (reader->state == ALINEO_JSONB_SOUND && shape->fields[i] != ALINEO_FIELD_COUNT)
+            set_field(reader, fields, (alineo_field)shape->fields[i], entries[i], base,
+                      (uint32)begin, (uint32)(end - begin));
+    }
 }
 
 static void read_object(alineo_jsonb_reader *reader, JsonbContainer *object, alineo_fields *fields)
@@ -149,23 +178,16 @@ static void read_object(alineo_jsonb_reader *reader, JsonbContainer *object, ali
     const JEntry *entries = object->children;
     char *base = (char *)(object->children + 2 * (size_t)count);
     uint32 value = getJsonbOffset(object, (int)count);
-    alineo_jsonb_shape *shape = &reader->shape;
     uint32 key = 0;
 
-    if (!has_shape(shape, entries, count, base, value))
-        learn_shape(shape, entries, count, base, value);
+    learn_shape(&reader->shape, entries, count, base, value);
     for (uint32 i = 0; i < count; i++) {
         uint32 key_end = key;
         uint32 value_end = value;
-        alineo_field field;
         JBE_ADVANCE_OFFSET(value_end, entries[count + i]);
-        if (shape->count > 0) {
-            field = (alineo_field)shape->fields[i];
-        } else {
-            JBE_ADVANCE_OFFSET(key_end, entries[i]);
-            field = alineo_field_of((alineo_span){base + key, key_end - key});
-            key = key_end;
-        }
+        JBE_ADVANCE_OFFSET(key_end, entries[i]);
+        alineo_field field = alineo_field_of((alineo_span){base + key, key_end - key});
+        key = key_end;
         if (field != ALINEO_FIELD_COUNT)
             set_field(reader, fields, field, entries[count + i], base, value, value_end - value);
         value = value_end;
@@ -187,6 +209,11 @@ void alineo_jsonb_fields(alineo_jsonb_reader *reader, Jsonb *stored, alineo_fiel
 
     start_reading(reader);
     alineo_fields_clear(fields);
+    if (has_shape(&reader->shape, stored)) {
+        reader->state = ALINEO_JSONB_SOUND;
+        read_shaped(reader, stored, fields);
+        return;
+    }
     reader->state = alineo_jsonb_check(stored);
     if (reader->state != ALINEO_JSONB_SOUND)
         return;

@@ -12,7 +12,8 @@
 
 /* The keys of the object read last, and which fields they are. */
 typedef struct alineo_jsonb_shape {
-    uint32 count; /* 0: none is known */
+    uint32 count;  /* 0: none is known */
+    uint32 length; /* of the keys */
     JEntry entries[16];
     char keys[128];
     uint8 fields[16]; /* of alineo_field */

@@ -104,8 +104,9 @@ int call_report_table(const call *c, sqlite3_vtab *table)
 
 void call_bind(call *c, sqlite3_stmt *statement, int parameter, alineo_span text)
 {
-    /* In a database that is not UTF-8 this converts, and may lack memory. */
-    int rc = text.at == NULL ? sqlite3_bind_null(statement, parameter)
+    /* A parameter is NULL until it is bound. In a database that is not UTF-8
+     * this converts, and may lack memory. */
+    int rc = text.at == NULL ? SQLITE_OK
                              : sqlite3_bind_text64(statement, parameter, text.at, text.len,
                                                    SQLITE_STATIC, SQLITE_UTF8);
 

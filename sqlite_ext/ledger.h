@@ -28,6 +28,7 @@ typedef struct ledger {
     bool ready;                    /* this connection has seen to the schema */
     bool writing;                  /* a write of the ledger's is under way */
     int nested;                    /* statements of the ledger's that are being stepped */
+    sqlite3_stmt *behind;          /* one of ours, prepared right after the last caller */
     tail tail;                     /* what the last append left */
     const struct guard_pass *pass; /* what we change just now, or NULL; see guard.h */
 } ledger;

@@ -189,20 +189,25 @@ static bool is_named(const char *name, size_t len, sqlite3_stmt *s)
     return false;
 }
 
-/* Whether a statement under way names the function that is called. Behind the
- * first statement of ours comes, as a rule, the one that called for it. */
+/* Whether a statement under way names the function that is called. SQLite lists
+ * the newest first; where the last caller was found is looked at before all. */
 static bool is_asked_for(const call *c)
 {
+    ledger *l = c->ledger;
     const char *name = c->error.function;
     size_t len = strlen(name);
-    sqlite3_stmt *first = cache_first(c->ledger);
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *before = NULL;
+    sqlite3_stmt *s = sqlite3_next_stmt(l->db, l->behind);
 
-    if (first != NULL && is_named(name, len, sqlite3_next_stmt(c->ledger->db, first)))
+    if (is_named(name, len, s))
         return true;
-    while ((s = sqlite3_next_stmt(c->ledger->db, s)) != NULL)
-        if (is_named(name, len, s))
+    while ((s = sqlite3_next_stmt(l->db, before)) != NULL) {
+        if (is_named(name, len, s)) {
+            l->behind = before != NULL && cache_keeps(l, before) ? before : NULL;
             return true;
+        }
+        before = s;
+    }
     return false;
 }
 

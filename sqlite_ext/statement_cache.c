@@ -10,7 +10,6 @@ typedef struct statements {
     sqlite3_vtab base; /* first: SQLite sees only this */
     ledger *ledger;
     sqlite3_stmt *kept[SQL_COUNT];
-    sqlite3_stmt *first; /* of those prepared, while it is not finalized */
 } statements;
 
 static int cache_connect(sqlite3 *db, void *user, int argc, const char *const *argv,
@@ -44,6 +43,7 @@ static int cache_disconnect(sqlite3_vtab *table)
         (void)sqlite3_finalize(s->kept[i]);
     if (s->ledger->cache == s)
         s->ledger->cache = NULL;
+    s->ledger->behind = NULL;
     s->ledger->tail.known = s->ledger->tail.joined = false;
     ledger_release(s->ledger);
     sqlite3_free(s);
@@ -191,18 +191,19 @@ void ledger_give(ledger *l, statement_id id, sqlite3_stmt *statement)
     /* Reset on every path: a statement left open blocks every later COMMIT. */
     (void)sqlite3_reset(statement);
     if (l->cache == NULL || l->cache->kept[id] != NULL) {
-        if (l->cache != NULL && l->cache->first == statement)
-            l->cache->first = NULL;
+        if (l->behind == statement)
+            l->behind = NULL;
         (void)sqlite3_finalize(statement);
         return;
     }
-    if (l->cache->first == NULL)
-        l->cache->first = statement;
     (void)sqlite3_clear_bindings(statement);
     l->cache->kept[id] = statement;
 }
 
-sqlite3_stmt *cache_first(const ledger *l)
+bool cache_keeps(const ledger *l, const sqlite3_stmt *statement)
 {
-    return l->cache == NULL ? NULL : l->cache->first;
+    for (int i = 0; l->cache != NULL && i < SQL_COUNT; i++)
+        if (l->cache->kept[i] == statement)
+            return true;
+    return false;
 }

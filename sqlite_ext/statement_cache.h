@@ -13,8 +13,7 @@ extern const sqlite3_module cache_module;
 
 #define CACHE_TABLE "alineo_statements"
 
-/* The first statement of ours that this connection prepared; NULL where none is
- * left of those times. */
-sqlite3_stmt *cache_first(const ledger *l);
+/* Whether a statement is kept, so that it lives until ledger->behind is forgotten. */
+bool cache_keeps(const ledger *l, const sqlite3_stmt *statement);
 
 #endif

@@ -27,7 +27,7 @@ DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/reference.md"
 CODE = ["shared/*.[ch]", "sqlite_ext/*.[ch]", "pg_ext/*.[ch]", "sql/*.sql"]
 # Names that are registered and of no use to callers; the reference lists them apart.
 INTERNAL = {"alineo_visit", "alineo_entries", "alineo_migrated", "alineo_statements", "alineo_guard_deleting",
-            "alineo_guard_updating", "alineo_guard_trigger"}
+            "alineo_guard_updating", "alineo_guard_trigger", "alineo_outdated", "alineo_current_event", "alineo_current_payload"}
 
 faults = []
 

@@ -247,7 +247,7 @@ static void a_function_over_a_view_that_calls_it_comes_to_an_end(void **state)
             ends_deep += strstr(got.message, "the tables of the ledger call its functions") != NULL;
         }
     }
-    assert_true(ends_deep > (is_slow() ? 10 : 100));
+    assert_true(ends_deep > (is_slow() ? 3 : 100));
     size_t replay = 0;
     while (strncmp(call_cases[replay].sql, "SELECT * FROM alineo_replay(", 28) != 0)
         replay++;

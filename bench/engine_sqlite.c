@@ -65,20 +65,7 @@ static void load(long events)
 
     sqlite_run(db, "SELECT alineo_init(); PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                    " PRAGMA cache_size = -262144; BEGIN");
-    sqlite3_stmt *insert =
-        sqlite_prepare(db, "INSERT INTO alineo_events(name, sandbox_id, event, payload, step_idx,"
-                           " ts) VALUES (?, ?, ?, ?, ?, ?)");
-    for (long i = 0; i < events; i++) {
-        event e = event_at(i);
-        sqlite3_bind_text(insert, 1, e.name, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 2, e.sandbox, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 3, e.event, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 4, e.payload, (int)e.payload_len, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 5, e.step);
-        sqlite3_bind_int64(insert, 6, e.ts);
-        sqlite_drain(db, insert);
-    }
-    sqlite3_finalize(insert);
+    sqlite_store_events(db, events, NULL);
     sqlite_run(db, "COMMIT; PRAGMA journal_mode = WAL");
     close_connection(db);
 }

@@ -2,6 +2,7 @@
  * on_sqlite.c - see on_sqlite.h.
  */
 #include "on_sqlite.h"
+#include "events.h"
 #include "measure.h"
 
 #include <stdio.h>
@@ -69,6 +70,24 @@ void sqlite_drain(sqlite3 *db, sqlite3_stmt *statement)
         }
     sqlite_check(rc == SQLITE_DONE, db, sqlite3_sql(statement));
     sqlite3_reset(statement);
+}
+
+void sqlite_store_events(sqlite3 *db, long events, const char *(*stored)(const char *event))
+{
+    sqlite3_stmt *insert =
+        sqlite_prepare(db, "INSERT INTO alineo_events(name, sandbox_id, event, payload, step_idx,"
+                           " ts) VALUES (?, ?, ?, ?, ?, ?)");
+    for (long i = 0; i < events; i++) {
+        event e = event_at(i);
+        sqlite3_bind_text(insert, 1, e.name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 2, e.sandbox, -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 3, stored == NULL ? e.event : stored(e.event), -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 4, e.payload, (int)e.payload_len, SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 5, e.step);
+        sqlite3_bind_int64(insert, 6, e.ts);
+        sqlite_drain(db, insert);
+    }
+    sqlite3_finalize(insert);
 }
 
 void sqlite_remove(const char *file)

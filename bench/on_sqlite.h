@@ -19,6 +19,9 @@ void sqlite_run(sqlite3 *db, const char *sql);
 long sqlite_ask(sqlite3 *db, const char *sql);
 /* Steps through a statement's rows, reading every column as a client would. */
 void sqlite_drain(sqlite3 *db, sqlite3_stmt *statement);
+/* Stores the first so many events of events.h, under the names that `stored`
+ * gives them; NULL: their own. */
+void sqlite_store_events(sqlite3 *db, long events, const char *(*stored)(const char *event));
 /* Removes a database and what lies beside it. */
 void sqlite_remove(const char *file);
 

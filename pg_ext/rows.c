@@ -127,9 +127,9 @@ void alineo_replay_row(void *context, TupleTableSlot *slot)
     if (changed)
         require_integers(replay, id, slot->tts_isnull);
     if (!slot->tts_isnull[ALINEO_COLUMN_EVENT]) {
-        alineo_span stored = alineo_text_span(values[ALINEO_COLUMN_EVENT]);
-        alineo_span current = alineo_event_current(stored);
-        if (current.at != stored.at) {
+        alineo_span event = alineo_text_span(values[ALINEO_COLUMN_EVENT]);
+        alineo_span current = alineo_event_current(event);
+        if (current.at != event.at) {
             values[ALINEO_COLUMN_EVENT] = alineo_text_datum(current);
             changed = true;
         }
